@@ -9,8 +9,7 @@ import type { Frequency } from "./records.ts"
 /** Whether a report prints a number for every period: `printed` in the catalog and in `commodity.metric`. */
 export const Printed = Schema.Literals(["always", "sometimes"])
 
-const weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"]
-const weekday = `(${weekdays.join("|")})`
+const weekday = "(Monday|Tuesday|Wednesday|Thursday|Friday)"
 const month = "(January|February|March|April|May|June|July|August|September|October|November|December)"
 const time = "([01]\\d|2[0-3]):[0-5]\\d"
 // every month has a day 28
@@ -36,42 +35,8 @@ export const scheduleForms: Readonly<Record<Frequency, { readonly pattern: RegEx
   }
 }
 
-export interface Schedule {
-  /** The working day from 1 for Monday, or the day of the month; null for every working day. */
-  readonly day: number | null
-  /** Weeks or months after the one in which the period ends. */
-  readonly shift: number
-  /** In America/New_York: `13:15`. */
-  readonly time: string
-  /** The months for which the report prints a value; empty if it does for all. */
-  readonly months: ReadonlyArray<string>
-}
-
-const shiftOf = (text: string) => {
-  if (text.includes(" of the next ")) return 1
-  if (text.includes(" month before, ")) return -1
-  return Number(/ (\d+) (weeks|months) later/.exec(text)?.[1] ?? 0)
-}
-
-const dayOf = (text: string) => {
-  const position = weekdays.indexOf(text.split(" ")[0] ?? "")
-  return position === -1 ? Number(/^day (\d+)/.exec(text)?.[1]) : position + 1
-}
-
-/** Undefined for a text that is no schedule of this frequency. */
-export const parseSchedule = (publishes_on: string, frequency: Frequency): Schedule | undefined => {
-  if (!scheduleForms[frequency].pattern.test(publishes_on)) return undefined
-  const [schedule = "", printedMonths = ""] = publishes_on.split(", for ")
-  return {
-    day: frequency === "daily" ? null : dayOf(schedule),
-    shift: shiftOf(schedule),
-    time: schedule.slice(-5),
-    months: printedMonths === "" ? [] : printedMonths.split(/, | and /)
-  }
-}
-
 /** What is wrong with the schedule of a report of this frequency; undefined if nothing is. */
 export const findScheduleFault = (publishes_on: string, frequency: Frequency): string | undefined =>
-  parseSchedule(publishes_on, frequency) === undefined
-    ? `${frequency} reports publish on a day such as ${scheduleForms[frequency].example}`
-    : undefined
+  scheduleForms[frequency].pattern.test(publishes_on)
+    ? undefined
+    : `${frequency} reports publish on a day such as ${scheduleForms[frequency].example}`
