@@ -238,8 +238,10 @@ export const makePipeline = (needs: PipelineNeeds) => {
     respondUncharged: (status: number, body: string, headers?: Readonly<Record<string, string>>): ApiResponse =>
       makeResponse(newRequestId(), status, body, headers),
     /** An error that costs nothing and belongs to no account. */
-    refuse: (error: ApiError, headers?: Readonly<Record<string, string>>): ApiResponse =>
-      makeErrorResponse(newRequestId(), error, publicUrl, headers),
+    refuse: (error: ApiError, headers?: Readonly<Record<string, string>>): ApiResponse => {
+      meters.countRefusal(error.status)
+      return makeErrorResponse(newRequestId(), error, publicUrl, headers)
+    },
     /** Approximate bytes of data in the response to a call; 0 if the call is invalid. */
     expectedBytes: (call: RoutedRequest): number => {
       const { model } = live.current()

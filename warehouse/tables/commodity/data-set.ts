@@ -42,8 +42,7 @@ export const commodity: DataSet = {
       "Public domain (US government), except metrics that belong to an exchange: `commodity.metric.licence` says which.",
     attribution: "USDA Agricultural Marketing Service",
     source_url: "https://mymarketnews.ams.usda.gov",
-    newest: { in: "data", table: "commodity.observation_version", day: "max(observed_on)" },
-    late_after_days: 2
+    newest: { in: "data", table: "commodity.observation_version", day: "max(observed_on)" }
   },
   tables: [productTable, metricTable, seriesTable, observationVersionTable],
   views: [
