@@ -19,7 +19,7 @@ import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"
 import { UsageError } from "../run/usage-error.ts"
 import { type Assessed, assessPipeline, type FeedLeftOut, type Status } from "./assess-pipeline.ts"
-import { booleanFlag, CommandFailed, jsonFlag } from "./flags.ts"
+import { booleanFlag, CommandFailed, jsonFlag, quietFlag } from "./flags.ts"
 
 const kindWords: Readonly<Record<FeedLeftOut["kind"], string>> = {
   partial: "left out in part",
@@ -148,12 +148,13 @@ export const statusCommand = Command.make(
       "notify",
       "Also send to LARDER_NOTIFY_URL what has become late, or fresh again, since the last call"
     ),
+    quiet: quietFlag,
     strict: booleanFlag(
       "strict",
       "Also exit with 4 for bundled samples, parts that are left out or were not read, and data sets that were never published"
     )
   },
-  Effect.fn(function* ({ json, notify, strict }) {
+  Effect.fn(function* ({ json, notify, quiet, strict }) {
     const layout = yield* openHome
     yield* pull(layout).pipe(
       Effect.catch((error) =>
@@ -169,9 +170,10 @@ export const statusCommand = Command.make(
       ...detailLines(one)
     ])
     const isUnreadable = assessed.some(({ status }) => status === "unreadable")
-    if (json || hasRun || isUnreadable) yield* Console.log(json ? JSON.stringify(assessed) : lines.join("\n"))
-    if (!hasRun && !isUnreadable) return yield* new NoWarehouse({ dir: layout.dir })
     const problem = findProblem(assessed, strict)
+    if (json) yield* Console.log(JSON.stringify(assessed))
+    else if ((hasRun || isUnreadable) && !(quiet && problem === undefined)) yield* Console.log(lines.join("\n"))
+    if (!hasRun && !isUnreadable) return yield* new NoWarehouse({ dir: layout.dir })
     if (problem !== undefined) return yield* problem
   })
 ).pipe(

@@ -1,5 +1,6 @@
 /** HTTP, the request pipeline and its routes. */
 export { type Listener, type McpHandler, makeApi } from "./app.ts"
+export { type CallerIds, readCallerIds } from "./caller-ids.ts"
 export { makeReadModel, routes } from "./data-sets.ts"
 export { chooseCoding, compress, makeSharedBody, minCompressedBytes, type SharedBody } from "./encoding.ts"
 export { type Limiter, makeLimiter, type Permit } from "./fairness/limiter.ts"

@@ -81,7 +81,10 @@ describe("larder-ingest status", () => {
       lenient.lines[2] ?? "",
       /^fresh +storefronts: 1 fresh; last read completely \d{4}-\d\d-\d\d \d\d:\d\d UTC$/
     )
-    const strict = await readStatus({ publish: freshStore, flags: ["--strict"] })
+    const quiet = await readStatus({ publish: freshStore, flags: ["--quiet"] })
+    assert.deepStrictEqual([quiet.code, quiet.problems, quiet.stdout], [0, "", ""])
+    const strict = await readStatus({ publish: freshStore, flags: ["--strict", "--quiet"] })
+    assert.include(strict.stdout, "storefronts: 1 fresh")
     assert.deepStrictEqual(
       [strict.code, strict.problems],
       [4, "larder-ingest: Never published: commodities, branded-foods.\n"]

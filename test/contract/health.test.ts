@@ -236,15 +236,24 @@ describe("records of branded foods that are damaged while the server runs", () =
     ["truncated", () => truncateSync(records, 10), /records\.tsv.*ends before byte \d+/]
   ]
 
+  const endpointOf = (target: string) => (/\/data_/.test(target) ? "getBrandedFood" : "searchBrandedFoods")
+
   it.each(damages)(
     "%s: responds with 500 `internal` free of charge, logs it, and still handles requests that need no records",
-    async (_damage, damage, message) => {
+    async (name, damage, message) => {
       const key = await createKey(api.home())
       const get = (target: string) => api.get(target, { key: key.key })
       const targets = [`/v1/branded-foods/${id}`, "/v1/branded-foods", "/v1/branded-foods?ingredient=salt&limit=1"]
       damage()
+      const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
       for (const target of targets) {
-        const failed = await get(target)
+        const failed = await api.get(target, { key: key.key, headers: { "x-request-id": `mine-${name}`, traceparent } })
+        expect(failed.headers["x-request-id"]).not.toContain("mine")
+        await expect
+          .poll(() => api.server().logs())
+          .toContain(
+            `"request_id":"${failed.headers["x-request-id"]}","endpoint":"${endpointOf(target)}","caller_request_id":"mine-${name}","traceparent":"${traceparent}"`
+          )
         expect(formatError(failed)).toBe("500 internal: An unexpected error occurred")
         expect(failed.headers["x-credits-charged"]).toBe("0")
       }
