@@ -59,15 +59,15 @@ const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, unserved: ReadonlyS
           : badge(unserved.has(pipeline) ? "cannot be served" : "not loaded", "warning")
     ],
     ["Newest", (state) => itemLines(newestLines(state, now))],
-    ["Freshness", ({ freshness, pipeline }) => itemLines(stateCounts(pipeline, freshness))],
     [
-      "Last read completely",
-      ({ freshness }) => {
-        const newest = freshness
+      "Freshness",
+      ({ freshness, pipeline }) => {
+        const read = freshness
           .map(({ last_complete_read_at }) => last_complete_read_at ?? "")
           .toSorted()
           .at(-1)
-        return newest ? dateWithAge(newest, now) : "never"
+        const age = read ? html`read completely ${ageText(read, now)}` : "never read completely"
+        return itemLines([...stateCounts(pipeline, freshness), html`<small class="muted">${age}</small>`])
       }
     ],
     [

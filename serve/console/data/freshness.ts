@@ -21,7 +21,7 @@ import {
 import { show } from "../web/page.ts"
 import { makePath, readChoice } from "../web/query.ts"
 import { pipelineTitle } from "./data-sets.ts"
-import { type DataPage, dateWithAge, pipelineSelect, pipelineTitleTag, readPipeline } from "./pieces.ts"
+import { ageText, type DataPage, pipelineSelect, pipelineTitleTag, readPipeline } from "./pieces.ts"
 import { DataRead } from "./read.ts"
 
 type State = FreshnessRow["state"]
@@ -51,7 +51,7 @@ export const stateCounts = (pipeline: string, rows: ReadonlyArray<FreshnessRow>)
     .toSorted((a, b) => order.indexOf(a) - order.indexOf(b))
     .map(
       (state) =>
-        html`<a href="${makePath(path, { pipeline, state })}">${countText(counts[state] ?? 0)}</a> ${stateBadge(state)}`
+        html`<span class="nowrap"><a href="${makePath(path, { pipeline, state })}">${countText(counts[state] ?? 0)}</a> ${stateBadge(state)}</span>`
     )
 }
 
@@ -86,7 +86,8 @@ const subjectTable = (rows: ReadonlyArray<FreshnessRow>, now: number) =>
     ["Newest", ({ newest_on }) => orNone(newest_on, dayTag)],
     [
       "Last read completely",
-      ({ last_complete_read_at }) => orNone(last_complete_read_at, (at) => dateWithAge(at, now))
+      ({ last_complete_read_at }) =>
+        orNone(last_complete_read_at, (at) => html`<time class="nowrap" datetime="${at}">${ageText(at, now)}</time>`)
     ],
     ["Why", ({ why }) => html`<div class="quoted">${why}</div>`]
   ])
@@ -112,7 +113,7 @@ export const dataFreshnessPage: DataPage = {
       html`<p class="lead">By the view <code>ingest.freshness</code>${read_at !== undefined && html`, read ${timeTag(read_at)}`}.</p>
 ${searchForm(html`${pipelineSelect(pipeline)}${select({ name: "state", label: "State", allLabel: "All states", options, value: state })}`)}
 ${more}
-${rows.length === 0 ? renderEmptyState("Nothing", "Nothing is in this state.") : html`<div class="card feeds">${subjectTable(rows.slice(0, maxRows), now)}</div>`}`
+${rows.length === 0 ? renderEmptyState("Nothing", "Nothing is in this state.") : html`<div class="card">${subjectTable(rows.slice(0, maxRows), now)}</div>`}`
     )
   })
 }
