@@ -90,9 +90,9 @@ describe("the alerts", () => {
         { text: withValue(text, `${started}{pipeline="storefronts"}`, (at) => at - 3 * day), minutes: 1 }
       ],
       "left out": [{ text: leftOut("commodities"), minutes: threeDays }],
-      "left out since yesterday": [
+      "left out for almost three days": [
         { text, minutes: threeDays },
-        { text: leftOut("commodities"), minutes: 1440 }
+        { text: leftOut("commodities"), minutes: threeDays - 5 }
       ],
       "stores left out": [{ text: leftOut("storefronts"), minutes: threeDays }],
       late: [{ text: withValue(text, late, () => 3), minutes: 11 }],
@@ -127,7 +127,7 @@ describe("the alerts", () => {
     ["no run", ["LarderNoRun of all"]],
     ["one pipeline not run", []],
     ["left out", ["LarderLeftOut of commodities"]],
-    ["left out since yesterday", []],
+    ["left out for almost three days", []],
     ["stores left out", []],
     ["late", ["LarderLate of commodities"]],
     ["unknown what is late", ["LarderLate of all"]],
