@@ -289,7 +289,7 @@ export const Freshness = Schema.Struct({
     "Newest day that was read: of a value of the metric itself, of a release whose address states its day, or of the last read of a store that did not fail, in UTC. Null if there is none."
   ),
   last_complete_read_at: described.timeOrNull(
-    "When it was last read to its end, in UTC, even if it was unchanged or rows of it were rejected. Null if it never was."
+    "When it was last read to its end, in UTC, even if it was unchanged or rows of it were rejected. Null if it never was, or if no run reads it any more."
   ),
   expected_at: described.timeOrNull(
     "When the next value or read is expected, in UTC. A value: at the time in `commodity.metric.publishes_on` for the period after the newest value of its feed, of whatever metric. A release form, or any other feed: seven days after the last complete read. A store: after the time without a new price or availability before that read, at least one day and at most seven. Null if nothing is expected."
@@ -302,7 +302,7 @@ export const Freshness = Schema.Struct({
   ),
   state: described.oneOf(
     ["fresh", "late", "ended", "sample", "not_loaded", "not_read"],
-    "`fresh`: nothing is overdue; `late`: the next value or read did not come in time, or a series that ended lacks its last values; `ended`: a series that gets no more values, or a store that was due and that the newest live run did not request, because it is no longer on the list; `sample`: bundled samples, which are never late; `not_loaded`: its data set was never published; `not_read`: no value of its feed was ever read, or it was never read completely, or it is not late yet, but the last attempt could not read it."
+    "`fresh`: nothing is overdue; `late`: the next value or read did not come in time, or a series that ended lacks its last values; `ended`: a series that gets no more values, or a store that was due and that the newest live run did not request, because it is no longer on the list, or what no run reads any more: see `commodity.inactive`; `sample`: bundled samples, which are never late; `not_loaded`: its data set was never published; `not_read`: no value of its feed was ever read, or it was never read completely, or it is not late yet, but the last attempt could not read it."
   ),
   why: described.text(
     "The reason for the state, in words, and since when a report that came had no number for the metric."

@@ -18,7 +18,7 @@ export class BadLine extends Schema.TaggedError<BadLine>()("BadLine", {
   get fault() {
     const line = this.line === null ? "" : `, line ${this.line}`
     const column = this.column === null ? "" : `, column ${this.column}`
-    return `${this.file}${line}${column}: ${this.problem}.`
+    return `${this.file}${line}${column}: ${this.problem}${/[.?]$/.test(this.problem) ? "" : "."}`
   }
   override get message() {
     return `${this.fault} Correct the line, and run again.`
