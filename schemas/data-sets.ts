@@ -55,6 +55,7 @@ export {
   revisionStatuses,
   Series
 } from "./commodity/records.ts"
+export { findScheduleFault, Printed, scheduleForms } from "./commodity/schedule.ts"
 export * from "./commodity/tables.ts"
 export * from "./commodity/units.ts"
 export {

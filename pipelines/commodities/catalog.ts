@@ -91,7 +91,9 @@ const hashMapping = (
   metricRows: ReadonlyArray<MetricLine>,
   textRows: TextLines
 ): string => {
-  const metrics = metricRows.map(({ ended_on: _ended, licence: _licence, title: _title, ...row }) => row)
+  const metrics = metricRows.map(
+    ({ ended_on: _ended, licence: _licence, printed: _printed, title: _title, ...row }) => row
+  )
   const texts = textRows.filter((line) => metricRows.some(({ product_slug }) => isTextOf(product_slug)(line)))
   return hash("sha256", JSON.stringify({ mappingVersion: commodityMappingVersion, feed, metrics, texts }), "hex")
 }

@@ -2,6 +2,7 @@
 import { Schema, Struct } from "effect"
 import { described, payload, refersTo } from "../described.ts"
 import { CommodityProduct, Licence, Metric, Series } from "./records.ts"
+import { Printed } from "./schedule.ts"
 
 const { metrics: _, ...product } = CommodityProduct.fields
 
@@ -40,12 +41,16 @@ export const MetricRow = Schema.Struct({
     "Weekly, ending Saturday"
   ),
   publishes_on: described.text(
-    "By when its report usually publishes the value of a period, in America/New_York. `the next week` is the one after the week, Monday to Sunday, in which the period ends; `the month before` is the one before the month in which it ends. A report that prints the value in some months only names them. Of provisional and final values, the provisional ones.",
+    "By when its report usually publishes the value of a period, in America/New_York. `the next week` is the one after the week, Monday to Sunday, in which the period ends; `the month before` is the one before the month in which it ends. A report that prints the value in some months only names them. Of provisional and final values, the provisional ones: see `final_publishes_on`.",
     "every working day, 11:00",
     "Wednesday of the next week, 13:15",
     "day 23 of the month before, 13:15",
     "day 5 of the next month, 13:15, for January and July"
   ),
+  printed: Printed.annotate({
+    description:
+      "Whether the report prints the number for every period: `always`, or `sometimes`, such as a mostly range."
+  }),
   seasonal_adjustment: described.text(
     "Whether a seasonal pattern was removed: `Not seasonally adjusted` for every metric."
   ),
@@ -53,6 +58,13 @@ export const MetricRow = Schema.Struct({
   product_slug: refersTo("commodity.product.slug", described.text("Product of the metric.")),
   report: described.text("Title of the publishing report."),
   feed: described.text("Report and section from which the metric is read, such as `gov-mars/1603`."),
+  final_feed: described.textOrNull(
+    "Section from which its final values are read; null if its report has no section of final values beside `feed`."
+  ),
+  final_publishes_on: described.textOrNull(
+    "By when its report usually publishes the final value of a period, as in `publishes_on`; null without `final_feed`.",
+    "Wednesday of the week 5 weeks later, 13:15"
+  ),
   licence: Licence.annotate({
     description:
       "Rights in its values: `public_domain` for data of the US government, `cme_group` for prices of CME Group's exchange that a report repeats. `LARDER_WITHHELD_LICENCES` withholds metrics with a given licence from the API."

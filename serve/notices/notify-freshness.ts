@@ -1,5 +1,5 @@
 /**
- * Sends to the operator's webhook once a minute what has become late, or fresh again. Of several servers that share a
+ * Sends to the operator's webhook once a minute what has changed about freshness. Of several servers that share a
  * ledger, one does: it claims a row of the console's tables, renews the claim each time, and gives it up when it
  * stops. If it is killed, another server takes over when the claim has expired.
  */

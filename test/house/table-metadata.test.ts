@@ -146,7 +146,7 @@ const wholes: Readonly<Record<string, string>> = {
   "branded_food.current_food": "product",
   "commodity.product": "product",
   "ingest.freshness":
-    "metric, per feed of final prices, per form of the releases of branded foods, per store, and per data set",
+    "metric, per metric with final values, per form of the releases of branded foods, per other feed, per store, and per data set",
   "ingest.check_result": "run and check",
   "ingest.table_constraint": "key and reference of each table and view"
 }

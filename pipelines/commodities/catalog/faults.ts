@@ -1,8 +1,8 @@
 /** Faults of lines that only other cells or other tables show: a mistyped name would leave its metric empty. */
+import { findScheduleFault } from "@larder/schemas"
 import { type BadLine, faultAt, type Located } from "../../run/files/hand-edited.ts"
 import { isIncomplete, parseConditions, splitTrimmed } from "../conditions.ts"
 import { appliesTo, parseNote } from "../notes.ts"
-import { findScheduleFault } from "../publishes-on.ts"
 import { findColumnFault, findPeriodFault, parseColumn } from "./cells.ts"
 import type { CatalogLines, FeedLine, MetricLine } from "./lines.ts"
 

@@ -1,5 +1,5 @@
 /** The lines of the tables, before anything is assembled from them. `README.md` explains the columns. */
-import { Day, Frequency, Licence, revisionStatuses, Unit } from "@larder/schemas"
+import { Day, Frequency, Licence, Printed, revisionStatuses, Unit } from "@larder/schemas"
 import { Schema } from "effect"
 import type { BadLine, Located } from "../../run/files/hand-edited.ts"
 import { readTable } from "../../run/files/hand-edited.ts"
@@ -17,7 +17,7 @@ export const FeedLine = Schema.Struct({
   frequency: Frequency,
   /** The weekday on which each period ends; empty unless the report is weekly or biweekly. */
   ending_weekday: Schema.Literals(["", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]),
-  /** See `publishes-on.ts`. */
+  /** See `schemas/commodity/schedule.ts`. */
   publishes_on: Schema.NonEmptyString,
   period: Schema.NonEmptyString,
   revision_status: Schema.Literals([...revisionStatuses, ""]),
@@ -37,6 +37,7 @@ export const MetricLine = Schema.Struct({
   feed: Schema.NonEmptyString,
   where: Schema.String,
   column: Schema.NonEmptyString,
+  printed: Printed,
   unit: Unit,
   region: Token,
   market_level: Token,

@@ -33,6 +33,16 @@ describe("the catalog in the warehouse", () => {
     assert.deepStrictEqual(distinct(["frequency_text"], "_sales_price_"), ["Weekly, ending Saturday"])
   })
 
+  it("has the section and the schedule of final values where a report has one", () => {
+    const butter = ["gov-mpr/2993/Butter Prices and Sales", "gov-mpr/2993/Final Butter Prices and Sales"]
+    assert.deepStrictEqual(distinct(["feed", "final_feed"], "butter_sales"), [butter.join(": ")])
+    const schedules = distinct(["publishes_on", "final_publishes_on"], "_sales_price_")
+    const final = "Wednesday of the week 5 weeks later, 13:15"
+    assert.deepStrictEqual(schedules, [`Wednesday of the next week, 13:15: ${final}`])
+    const others = parseRows("metric").filter((row) => Reflect.get(row, "final_feed") === null)
+    assert.strictEqual(others.length, metrics.length - 5)
+  })
+
   it("has a title for each metric, which names powders and the survey in one way", () => {
     const titles = distinct(["title"])
     assert.strictEqual(titles.length, metrics.length)
