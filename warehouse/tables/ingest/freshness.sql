@@ -327,7 +327,7 @@ inactive as (
 assessed as (
   select
     source.*,
-    -- DuckDB hangs if the few rows are joined instead
+    -- a section of final values may be off alone
     coalesce(map_extract(whys, subject)[1], map_extract(whys, feed)[1]) as inactive_why,
     left_out,
     reason,
