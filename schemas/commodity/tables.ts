@@ -107,7 +107,7 @@ export const InactiveRow = Schema.Struct({
 }).annotate({
   identifier: "commodity.inactive",
   description:
-    "One row per metric and per feed that runs no longer read, because the operator's own catalog switches it off or has lost its line. Its published values stay. `ingest.freshness` shows it as `ended`, never as late."
+    "One row per subject that runs no longer read: a metric or a feed that the operator's own catalog switches off, or whose line is gone. Its published values stay. `ingest.freshness` shows it as `ended`, never as late."
 })
 
 export const ObservationVersion = Schema.Struct({

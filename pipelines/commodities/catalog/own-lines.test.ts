@@ -75,9 +75,9 @@ describe("an own catalog", () => {
       ["gov-mars/1044"]
     )
     const values = Object.fromEntries(changed[0]?.states.map((state) => [state.field, state.values]) ?? [])
-    assert.include(values.region, "Upper Midwest")
-    assert.include(values.region, "Central")
-    assert.include(values.report_title, "Buttermilk")
+    assert.include(values.region ?? [], "Upper Midwest")
+    assert.include(values.region ?? [], "Central")
+    assert.include(values.report_title ?? [], "Buttermilk")
   })
 
   it("switches a feed off without a change of its mapping", () => {
