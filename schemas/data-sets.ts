@@ -57,7 +57,7 @@ export {
 } from "./commodity/records.ts"
 export { findScheduleFault, Printed, scheduleForms } from "./commodity/schedule.ts"
 export * from "./commodity/tables.ts"
-export * from "./commodity/units.ts"
+export { Unit, units } from "./commodity/units.ts"
 export {
   getProduct,
   getStore,

@@ -1,7 +1,7 @@
 /** The records of every pipeline run: tables of the warehouse schema `ingest`. Times are UTC. */
 import { Schema } from "effect"
 import { dataSets } from "./data-sets.ts"
-import { described, payload, refersTo } from "./described.ts"
+import { described, inUnit, payload, refersTo } from "./described.ts"
 import { FetchStatus, ReadOutcome } from "./storefront/records.ts"
 
 const toRun = (description: string) => refersTo("ingest.run.run_id", described.text(description))
@@ -20,7 +20,8 @@ export const RunRecord = Schema.Struct({
   run_id: described.text("Id of the run; sorts by start."),
   pipeline,
   origin: Origin.annotate({
-    description: "Where the payloads came from: the network, a recorded folder, or the bundled samples."
+    description:
+      "Where the payloads came from: `live`, the network; `replay`, a recorded folder; or `sample`, the bundled samples."
   }),
   outcome: described.oneOf(
     ["published", "unchanged", "partial", "failed", "checks_failed", "interrupted"],
@@ -71,7 +72,7 @@ export const GenerationRow = Schema.Struct({
   made_by: described.text("User, machine and version of Larder that made it."),
   kind: described.oneOf(
     ["run", "rollback", "rebuild"],
-    "What made the generation: a run, a rollback, or a rebuild of a data set from the raw archive."
+    "What made the generation: a `run`, a `rollback`, or a `rebuild` of a data set from the raw archive."
   ),
   pipeline: described.textOrNull("Pipeline of the run, rollback or rebuild; null for a rollback of all data sets."),
   run_id: refersTo("ingest.run.run_id", described.textOrNull("The run; null for rollbacks and rebuilds.")),
@@ -94,8 +95,8 @@ export const RawFile = Schema.Struct({
   feed,
   run_id: toRun("Run that read the payload."),
   fetched_at: described.text("When it was fetched, in UTC."),
-  bytes: described.integer("Size of the payload in bytes."),
-  content_type: described.textOrNull("Content type of the response; null in recordings."),
+  bytes: inUnit("bytes", described.integer("Size of the payload in bytes.")),
+  content_type: described.textOrNull("Content type of the response; null in recordings and bundled samples."),
   rows_read: described.integer("Rows in the payload."),
   rows_rejected: described.integer("Rows in the payload that could not be read."),
   rows_stated: described.integerOrNull("Rows that the payload says it has; null if it does not say that."),
@@ -106,7 +107,7 @@ export const RawFile = Schema.Struct({
   window_to: described.textOrNull("Last day whose rows were used; null if all rows were."),
   origin: Origin.annotate({
     description:
-      "Where that run got the payload from: the network, a recorded folder, or the bundled samples, which are mostly generated."
+      "Where that run got the payload from: `live`, the network; `replay`, a recorded folder; or `sample`, the bundled samples, which are mostly generated."
   })
 }).annotate({
   identifier: "ingest.raw_file",
@@ -248,7 +249,7 @@ export const StoreReadRow = Schema.Struct({
   read_at: described.text("When the store was read, in UTC."),
   fetch_status: FetchStatus.annotate({
     description:
-      "complete; partial: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true, and collections if the outcome is `rejected`; failed: no data of the store was loaded."
+      "`complete`; `partial`: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true, and collections if the outcome is `rejected`; `failed`: no data of the store was loaded."
   }),
   ...ReadOutcome.fields,
   pages_read: described.integer(
@@ -263,7 +264,7 @@ export const StoreReadRow = Schema.Struct({
   ),
   collections_read: described.integer("Collections that were found."),
   currency: described.textOrNull("ISO 4217 currency in which the prices were served; null if unknown."),
-  seconds: described.number("How long the read took, in seconds."),
+  seconds: inUnit("seconds", described.number("How long the read took, in seconds.")),
   feed: described.text("Name of the store in `ingest.left_out` and `ingest.raw_file`, such as `store/shop.example`."),
   sale_changes_at: described.textOrNull(
     "When the first sale after the read begins or ends, in UTC: the store is then due again. Null if its feed states no such time."

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { marketLevels, regions } from "@larder/schemas/commodity/places.ts"
 import { catalog } from "../catalog.ts"
 import { catalogRows } from "./catalog-rows.ts"
 
@@ -20,6 +21,15 @@ describe("the catalog in the warehouse", () => {
       "usd_per_lb_basis: US dollars per pound above or below the exchange price",
       "usd_per_metric_ton: US dollars per metric ton"
     ])
+  })
+
+  it("has regions and market levels that the comments of the columns list, and no others are listed", () => {
+    assert.deepStrictEqual(distinct(["region"]), [...regions])
+    assert.deepStrictEqual(distinct(["market_level"]), [...marketLevels])
+  })
+
+  it("has means of prices", () => {
+    assert.deepStrictEqual(distinct(["aggregation"]), ["mean"])
   })
 
   it("has the frequency in words, with the day on which weeks end", () => {

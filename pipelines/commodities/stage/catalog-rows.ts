@@ -1,5 +1,5 @@
 /** The catalog as rows of the warehouse. */
-import { unitTexts } from "@larder/schemas"
+import { units } from "@larder/schemas"
 import { metricTable, productTable, seriesTable } from "@larder/warehouse"
 import type { Catalog, Feed } from "../catalog.ts"
 import { joinNotes } from "../notes.ts"
@@ -52,7 +52,8 @@ const metricRows = ({ feedsByName, metrics, notes }: Catalog, measures: Readonly
         notes: joinNotes(notes, metric, feed),
         measure: measures.get(metric_name) ?? column.name,
         unit,
-        unit_text: unitTexts[unit],
+        unit_text: units[unit].text,
+        aggregation: units[unit].aggregation,
         region,
         market_level,
         freight,

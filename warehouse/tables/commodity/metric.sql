@@ -5,6 +5,7 @@ create table if not exists commodity.metric (
   measure varchar not null,
   unit varchar not null,
   unit_text varchar not null,
+  aggregation varchar not null,
   region varchar not null,
   market_level varchar not null,
   freight varchar not null,
