@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { findSharedServer } from "../support/api/server.ts"
 import { cleanEnvironment, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
-import { installOnce, isInstalled } from "../support/tools.ts"
+import { isInstalled, runCommand } from "../support/tools.ts"
 
 const source = fileURLToPath(new URL("evaluate", import.meta.url))
 
@@ -30,13 +30,11 @@ interface Evaluated {
   >
 }
 
-/** Builds the program once: it takes about half a minute of CPU. */
+/** Go builds only what has changed: 46 seconds of CPU at first. */
 const build = async () => {
   if (!isInstalled("go")) throw new Error("The alert rules are evaluated by a program in Go, which is not installed.")
-  const folder = path.join(repository, "node_modules/.cache/monitoring")
-  const program = path.join(folder, "evaluate")
-  const command = ["go", "build", "-C", source, "-o", program, "."] as const
-  await installOnce(folder, [command], path.join(source, "main.go"), { GOFLAGS: "-mod=readonly" })
+  const program = path.join(repository, "node_modules/.cache/monitoring/evaluate")
+  await runCommand(["go", "build", "-o", program, "."], source, { GOFLAGS: "-mod=readonly" })
   return program
 }
 
@@ -81,7 +79,7 @@ describe("the alerts", () => {
     const late = 'larder_freshness_subjects{pipeline="commodities",state="late"}'
     const leftOut = (pipeline: string) => withValue(text, `larder_left_out_feeds{pipeline="${pipeline}"}`, () => 2)
     const started = "larder_run_last_start_timestamp_seconds"
-    const stale = withAll(text, "larder_freshness_read_timestamp_seconds", (at) => at - 7200)
+    const stale = withAll(text, "larder_freshness_read_timestamp_seconds", (at) => at - 7500)
     result = await evaluate({
       healthy: [{ text, minutes: 30 }],
       "failed run": [{ text: withValue(text, 'larder_run_last_failed{pipeline="storefronts"}', () => 1), minutes: 1 }],

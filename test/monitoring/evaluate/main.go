@@ -51,7 +51,7 @@ type response struct {
 const step = time.Minute
 
 // Any time: the rules compare it with those in the metrics, so it is that of the scrapes.
-var end = time.Now().Truncate(step)
+var end = time.Now()
 
 func main() {
 	if err := run(); err != nil {
