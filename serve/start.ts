@@ -20,6 +20,7 @@ import { createDemoKey, formatWelcome, ledgerDirectoryIn, serveControl } from ".
 import {
   type ConsoleServices,
   DataRead,
+  describeFreshness,
   makeCheckoutPage,
   makeConsole,
   makeMetrics,
@@ -31,6 +32,7 @@ import { watchDescriptors } from "./descriptors.ts"
 import { addDocs } from "./docs/index.ts"
 import { Ledger } from "./ledger/index.ts"
 import { makeMcpHandler } from "./mcp/index.ts"
+import { machineMetrics, warehouseMetrics, watchMachine, watchWarehouse } from "./monitoring/index.ts"
 import { notifyEachMinute } from "./notices/index.ts"
 import { administerPeople, createFirstLink, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
@@ -49,6 +51,8 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   const layout = yield* openLayout(home)
   const depot = yield* followDepot(layout, settings.depotPoll)
   const live = yield* watchLive(layout, makeReadModel(layout, withheldLicences))
+  const warehouse = yield* watchWarehouse(layout, live)
+  const machine = yield* watchMachine(layout)
   const ledger = yield* Ledger
   const requestLog = yield* RequestLog
   const { signIns } = yield* People
@@ -62,7 +66,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   }
   const payments = yield* openProcessor(consoleUrl)
   const billing = yield* openBilling(payments.processor)
-  const dataRead = Context.get(yield* Layer.build(DataRead.layer(live, layout)), DataRead)
+  const dataRead = Context.get(yield* Layer.build(DataRead.layer(live, layout, warehouse.current)), DataRead)
 
   const context = yield* Effect.context<Exclude<ConsoleServices, Billing | DataRead>>()
   const meters = makeMeters()
@@ -95,6 +99,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
       generation: id,
       data_sets: model.dataSets,
       ledger: writable ? "writable" : "not writable",
+      freshness: describeFreshness(warehouse.current()),
       ...(fault === "" ? {} : { fault: `${fault}: see the log` })
     }
   }
@@ -137,7 +142,16 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   const consoleApp = makeConsole<ConsoleServices>({
     readiness,
     meters,
-    metrics: makeMetrics(ledger, pipeline, limiter, live.swaps, requestLog.dropped, signIns, billing.events),
+    metrics: [
+      ...makeMetrics(ledger, pipeline, limiter, live.swaps, requestLog.dropped, signIns, billing.events),
+      ...warehouseMetrics({
+        state: warehouse.current,
+        generation: () => live.current().id,
+        isReady: () => readiness().status === "ready",
+        pulls: depot.pulls
+      }),
+      ...machineMetrics(machine.current)
+    ],
     pages: [...pages, ...(simulator === undefined ? [] : simulatorPages(simulator))],
     run: Effect.runPromiseExitWith(context.pipe(Context.add(Billing, billing), Context.add(DataRead, dataRead))),
     report,

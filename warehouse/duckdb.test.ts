@@ -43,7 +43,8 @@ describe("parameters", () => {
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       const error = yield* Effect.flip(db.rows("select $a as a", { a: 1, c: 2 }))
-      assert.match(error.message, /bind parameter.*\(in: select \$a as a\)$/)
+      assert.match(error.message, /bind parameter/)
+      assert.notInclude(error.message, "select")
     })
   )
   itLive("keep quotes in names and values from changing a statement", () =>

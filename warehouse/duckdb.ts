@@ -29,11 +29,16 @@ export type Row = Readonly<Record<string, unknown>>
 const firstLine = (cause: unknown) => causeText(cause).split("\n")[0]
 
 export class DuckDbError extends Schema.TaggedError<DuckDbError>()("DuckDbError", {
+  /** Empty if no statement failed. */
   sql: Schema.String,
+  /** What failed, if it was no statement: `append to s.t`. */
+  action: Schema.optionalKey(Schema.String),
   cause: Schema.Defect()
 }) {
+  /** Without the SQL, which nobody but the developers of Larder can use; a statement may begin with its name as a comment. */
   override get message() {
-    return `${firstLine(this.cause)} (in: ${this.sql.trim().slice(0, 160)})`
+    const [, name = this.action] = /^\s*-- (.+)/.exec(this.sql) ?? []
+    return `${firstLine(this.cause)}${name === undefined ? "" : ` (in: ${name})`}`
   }
 }
 
@@ -59,8 +64,8 @@ export class NotADatabase extends Schema.TaggedError<NotADatabase>()("NotADataba
 
 export type OpenError = DuckDbError | FileInUse | NotADatabase
 
-const attempt = <A>(sql: string, run: () => Promise<A>) =>
-  Effect.tryPromise({ try: run, catch: (cause) => new DuckDbError({ sql, cause }) })
+const attempt = <A>(action: string, run: () => Promise<A>) =>
+  Effect.tryPromise({ try: run, catch: (cause) => new DuckDbError({ sql: "", action, cause }) })
 
 /**
  * Runs one statement. Interrupting the fiber stops the query, and waits for it, so that the connection is free again.

@@ -13,6 +13,11 @@ export const booleanFlag = (name: string, description: string) =>
 
 export const jsonFlag = (output = "one JSON object") => booleanFlag("json", `Print ${output} on stdout`)
 
+export const quietFlag = booleanFlag(
+  "quiet",
+  "Print nothing on success, and only errors otherwise, as cron jobs should"
+)
+
 export const storesFlag = Flag.File("stores", { mustExist: true }).pipe(
   Flag.withDescription("Read the stores of this JSON list instead of the one in LARDER_STORES"),
   Flag.optional

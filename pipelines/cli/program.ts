@@ -5,9 +5,10 @@ import { Command, Flag } from "effect/cli"
 import { pipelines } from "../data-sets.ts"
 import { ingest } from "../run/ingest.ts"
 import type { Pipeline } from "../run/pipeline.ts"
+import { catalogCommand } from "./catalog.ts"
 import { configCommand } from "./config.ts"
 import { depotCommand } from "./depot.ts"
-import { booleanFlag, jsonFlag, maxTimeFlag, replayFlag, storesFlag } from "./flags.ts"
+import { booleanFlag, jsonFlag, maxTimeFlag, quietFlag, replayFlag, storesFlag } from "./flags.ts"
 import { generationsCommand } from "./generations.ts"
 import { lakeCommand } from "./lake.ts"
 import { probeCommand } from "./probe.ts"
@@ -35,6 +36,7 @@ const flags = {
   dryRun: booleanFlag("dry-run", "Read, merge and check, but publish nothing"),
   acceptShrinkage: booleanFlag("accept-shrinkage", "Publish even if there is much less than in the live generation"),
   maxTime: maxTimeFlag,
+  quiet: quietFlag,
   json: jsonFlag("one JSON object per pipeline")
 }
 
@@ -82,6 +84,7 @@ const rootCommand = runCommand(
     pullCommand,
     depotCommand,
     configCommand,
+    catalogCommand,
     lakeCommand,
     snapshotCommand
   ])

@@ -32,7 +32,7 @@ const readingInPart = (left_out: ReadonlyArray<FeedLeftOut>): Pipeline => ({
 })
 
 /** The exit code of a run, and what it printed on stdout. */
-const runPipeline = Effect.fnUntraced(function* (left_out: ReadonlyArray<FeedLeftOut>, dryRun: boolean) {
+const runPipeline = Effect.fnUntraced(function* (left_out: ReadonlyArray<FeedLeftOut>, dryRun: boolean, quiet = false) {
   const fs = yield* FileSystem.FileSystem
   const { home } = yield* aLayout
   const recording = yield* fs.makeTempDirectoryScoped()
@@ -40,7 +40,7 @@ const runPipeline = Effect.fnUntraced(function* (left_out: ReadonlyArray<FeedLef
   const none = Option.none()
   const options = {
     ...{ replay: Option.some(recording), file: none, stores: none, from: none, to: none },
-    ...{ ifMissing: false, dryRun, acceptShrinkage: false, json: false, maxTime: Option.none() }
+    ...{ ifMissing: false, dryRun, acceptShrinkage: false, json: false, quiet, maxTime: Option.none() }
   }
   const printed: Array<string> = []
   const console = yield* Console.Console
@@ -83,4 +83,18 @@ describe("a run that leaves feeds out in part", () => {
       })
     )
   }
+  itLive("prints and logs nothing with --quiet if it exits with 0, and fails with its message otherwise", (logs) =>
+    Effect.gen(function* () {
+      const known = yield* runPipeline([inPart("gov-mars/1603", true)], true, true)
+      const failed = yield* runPipeline([inPart("gov-mars/1603", false)], true, true)
+      assert.deepStrictEqual(
+        [known, failed],
+        [
+          { code: 0, stdout: "" },
+          { code: 4, stdout: "" }
+        ]
+      )
+      assert.deepStrictEqual(logs, [])
+    })
+  )
 })

@@ -13,7 +13,7 @@ import {
   writeLakeIfEnabled
 } from "@larder/warehouse"
 import { exitCodeOf, expectedMessages, report } from "@larder/warehouse/cli"
-import { Cause, Console, type Duration, Effect, Exit, Option, Runtime, Schema } from "effect"
+import { Cause, Console, type Duration, Effect, Exit, Option, References, Runtime, Schema } from "effect"
 import { listRecordedNames } from "./origins/replay.ts"
 import type { DayRange, Pipeline, RunSource } from "./pipeline.ts"
 import type { FailedRun } from "./pipeline-run.ts"
@@ -40,6 +40,8 @@ interface IngestOptions extends SourceOptions {
   readonly dryRun: boolean
   readonly acceptShrinkage: boolean
   readonly json: boolean
+  /** Only errors are printed, and the objects of `json`. */
+  readonly quiet: boolean
   readonly maxTime: Option.Option<Duration.Duration>
 }
 
@@ -122,7 +124,7 @@ const reportFailure = (
 
 const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocation: Invocation) {
   const { days, layout, options, webhook } = invocation
-  const { acceptShrinkage, dryRun, json } = options
+  const { acceptShrinkage, dryRun, json, quiet } = options
   let failed: FailedRun | undefined
   const onFailed = (run: FailedRun) => {
     failed = run
@@ -137,9 +139,10 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocati
   const result = yield* ingestFromSource(pipeline, options, runOptions, options.maxTime).pipe(
     Effect.onError((cause) => reportFailure(pipeline, options, cause, failed)),
     Effect.tapCause((cause) => tellFailure(webhook, pipeline.name, cause, failed)),
-    json ? (effect) => effect : Effect.provide(progressOnStderr)
+    json || quiet ? (effect) => effect : Effect.provide(progressOnStderr)
   )
-  yield* Console.log(json ? formatResultJson(result, dryRun) : formatSummary(result, dryRun))
+  if (json) yield* Console.log(formatResultJson(result, dryRun))
+  else if (!quiet) yield* Console.log(formatSummary(result, dryRun))
   const leftOut = leftOutError(result, dryRun)
   if (leftOut === undefined) return
   if (!hasOnlyKnown(result)) {
@@ -234,8 +237,7 @@ const prepareRun = Effect.fnUntraced(function* (
   return { selected: yield* selectRecorded(requested, options), invocation }
 })
 
-/** Runs the requested pipelines, which are among the available ones. */
-export const ingest = Effect.fnUntraced(function* (available: Pipelines, requested: Pipelines, options: IngestOptions) {
+const ingestAll = Effect.fnUntraced(function* (available: Pipelines, requested: Pipelines, options: IngestOptions) {
   const reportUnprepared = (cause: Cause.Cause<unknown>) =>
     Effect.forEach(requested, (pipeline) => reportFailure(pipeline, options, cause))
   const configured = yield* Effect.tapCause(webhookFromSettings, reportUnprepared)
@@ -250,3 +252,9 @@ export const ingest = Effect.fnUntraced(function* (available: Pipelines, request
   if (!options.dryRun) yield* writeLakeIfEnabled(prepared.invocation.layout)
   return yield* exit
 })
+
+/** Runs the requested pipelines, which are among the available ones. */
+export const ingest = (available: Pipelines, requested: Pipelines, options: IngestOptions) => {
+  const all = ingestAll(available, requested, options)
+  return options.quiet ? Effect.provideService(all, References.MinimumLogLevel, "Error") : all
+}

@@ -1,6 +1,6 @@
 /**
  * The numbers by which a run judges what it read. `docs/ingesting.md` has the same table. When data counts as late is not
- * part of it: that is `late_after_days` of each data set, in `warehouse/tables`.
+ * part of it: the view `ingest.freshness` decides that.
  */
 
 interface Threshold {

@@ -67,9 +67,8 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
   yield* progress.advance({ finished: feed })
   if (read.fetch_status !== "complete") {
     const { detail, fetch_status, outcome } = read
-    yield* Effect.logWarning(`the read of ${store.domain} was ${fetch_status}`).pipe(
-      Effect.annotateLogs({ outcome, detail })
-    )
+    const log = fetch_status === "failed" ? Effect.logDebug : Effect.logWarning // the end of the run names what failed
+    yield* log(`the read of ${store.domain} was ${fetch_status}`).pipe(Effect.annotateLogs({ outcome, detail }))
   }
   if (read.currency_conflict !== null)
     yield* Effect.logWarning(`the currencies of ${store.domain} conflict: ${read.currency_conflict}`)

@@ -4,6 +4,7 @@ import type { CommodityModel } from "@larder/warehouse"
 import { Cause } from "effect"
 import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
 import { isLoopbackUrl } from "../addresses.ts"
+import { readCallerIds } from "./caller-ids.ts"
 import { makeSharedBody } from "./encoding.ts"
 import type { Limiter } from "./fairness/limiter.ts"
 import { estimateRequestBytes } from "./fairness/request-memory.ts"
@@ -108,7 +109,8 @@ export const makeApi = (needs: ApiNeeds) => {
           authorization: event.req.headers.get("authorization"),
           isOnDataHost: matchesDataHost(dataHost, event),
           signal: event.req.signal,
-          requestBytes: () => estimateRequestBytes(event.runtime?.node?.req.rawHeaders ?? [])
+          requestBytes: () => estimateRequestBytes(event.runtime?.node?.req.rawHeaders ?? []),
+          callerIds: () => readCallerIds(event.req.headers)
         })
       )
     )
@@ -119,7 +121,8 @@ export const makeApi = (needs: ApiNeeds) => {
     silent: true,
     allowMalformedURL: true,
     onError: (error, event) => {
-      if (error.unhandled) needs.report("a response failed", { path: event.url.pathname }, Cause.die(error.cause))
+      const about = { path: event.url.pathname, ...readCallerIds(event.req.headers) }
+      if (error.unhandled) needs.report("a response failed", about, Cause.die(error.cause))
       return refuse(event, internal)
     }
   })

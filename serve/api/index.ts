@@ -1,10 +1,11 @@
 /** HTTP, the request pipeline and its routes. */
 export { type Listener, type McpHandler, makeApi } from "./app.ts"
+export { type CallerIds, readCallerIds } from "./caller-ids.ts"
 export { makeReadModel, routes } from "./data-sets.ts"
 export { chooseCoding, compress, makeSharedBody, minCompressedBytes, type SharedBody } from "./encoding.ts"
 export { type Limiter, makeLimiter, type Permit } from "./fairness/limiter.ts"
 export { listen } from "./listen.ts"
-export { type Meters, type Metric, makeMeters } from "./meters.ts"
+export { formatLabels, type Meters, type Metric, makeMeters } from "./meters.ts"
 export { callerDisconnected } from "./outcome.ts"
 export { makePipeline, type PipelineNeeds, type RequestPipeline } from "./pipeline.ts"
 export { preflightHeaders } from "./preflight.ts"

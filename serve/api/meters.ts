@@ -33,6 +33,14 @@ const formatHistogram = (name: string, labels: string, { counts, sum, total }: D
   ]
 }
 
+/** `{pipeline="commodities"}`. */
+export const formatLabels = (labels: Readonly<Record<string, string>>): string => {
+  const pairs = Object.entries(labels).map(
+    ([name, value]) => `${name}="${value.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n")}"`
+  )
+  return `{${pairs.join(",")}}`
+}
+
 export interface Metric {
   readonly name: string
   readonly type: "counter" | "gauge"
@@ -45,6 +53,7 @@ export const makeMeters = () => {
   const requests = new Map<string, Map<number, number>>()
   const durations = new Map<string, Durations>()
   const captures = newDurations()
+  const refusals = new Map([404, 405].map((status) => [status, 0]))
 
   const countResponse = (endpoint: string, status: number, milliseconds: number) => {
     const byStatus = requests.get(endpoint) ?? new Map<number, number>()
@@ -53,6 +62,12 @@ export const makeMeters = () => {
     const endpointDurations = durations.get(endpoint) ?? newDurations()
     durations.set(endpoint, endpointDurations)
     addDuration(endpointDurations, milliseconds)
+  }
+
+  /** Of a request that no endpoint handles. Other statuses are not counted: pages of the docs, and preflights. */
+  const countRefusal = (status: number) => {
+    const count = refusals.get(status)
+    if (count !== undefined) refusals.set(status, count + 1)
   }
 
   const format = (metrics: ReadonlyArray<Metric>) =>
@@ -64,12 +79,15 @@ export const makeMeters = () => {
           ([status, count]) => `larder_requests_total{endpoint="${endpoint}",status="${status}"} ${count}`
         )
       ),
-      "# HELP larder_request_seconds Time from the complete request to its response, by endpoint.",
+      "# HELP larder_refused_requests_total Responses to unknown paths (404) and to other methods (405) of the API, by status.",
+      "# TYPE larder_refused_requests_total counter",
+      ...[...refusals].map(([status, count]) => `larder_refused_requests_total{status="${status}"} ${count}`),
+      "# HELP larder_request_seconds Time from the complete request to its response, by endpoint, in seconds.",
       "# TYPE larder_request_seconds histogram",
       ...[...durations].flatMap(([endpoint, endpointDurations]) =>
         formatHistogram("larder_request_seconds", `endpoint="${endpoint}",`, endpointDurations)
       ),
-      "# HELP larder_commit_seconds Time from a finished read to its durable charge.",
+      "# HELP larder_commit_seconds Time from a finished read to its durable charge, in seconds.",
       "# TYPE larder_commit_seconds histogram",
       ...formatHistogram("larder_commit_seconds", "", captures),
       ...metrics.flatMap(({ help, name, type, values }) => [
@@ -80,7 +98,12 @@ export const makeMeters = () => {
       ""
     ].join("\n")
 
-  return { countResponse, timeCapture: (milliseconds: number) => addDuration(captures, milliseconds), format }
+  return {
+    countResponse,
+    countRefusal,
+    timeCapture: (milliseconds: number) => addDuration(captures, milliseconds),
+    format
+  }
 }
 
 export type Meters = ReturnType<typeof makeMeters>

@@ -41,6 +41,13 @@ const refusals: Readonly<Record<Exclude<CaptureRefusal, "missing_scope">, ApiErr
 export const toApiError = (refusal: CaptureRefusal, { route }: Call): ApiError =>
   refusal === "missing_scope" ? missingScope(route.endpoint.scope) : refusals[refusal]
 
+/** For the log. */
+export const describeCall = ({ callerIds, requestId, route }: ReceivedCall) => ({
+  request_id: requestId,
+  endpoint: route.endpoint.id,
+  ...callerIds()
+})
+
 export const makeOutcomes = (needs: {
   readonly live: Live<ReadModel>
   readonly ledger: LedgerAccess
@@ -82,11 +89,11 @@ export const makeOutcomes = (needs: {
       return { response: { ...makeResponse(call.requestId, 200, body, headers), permit }, key }
     },
     /** Reports a failed read to the operator, unless it is a refusal or an interruption. */
-    toReadError: ({ requestId, route }: ReceivedCall, cause: Cause.Cause<unknown>): ApiError => {
+    toReadError: (call: ReceivedCall, cause: Cause.Cause<unknown>): ApiError => {
       const error = Cause.squash(cause)
       if (error instanceof ReadRefused) return error.error
       if (Cause.hasInterruptsOnly(cause)) return callerDisconnected
-      report("a read failed", { request_id: requestId, endpoint: route.endpoint.id }, cause)
+      report("a read failed", describeCall(call), cause)
       return internal
     }
   }

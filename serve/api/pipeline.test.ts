@@ -44,7 +44,8 @@ const makeTestPipeline = Effect.fnUntraced(function* (read: Effect.Effect<string
       authorization: `Bearer ${key}`,
       isOnDataHost: false,
       signal,
-      requestBytes: () => 0
+      requestBytes: () => 0,
+      callerIds: () => ({})
     })
   const call = async (signal?: AbortSignal) => {
     const response = await callUnsent(signal)

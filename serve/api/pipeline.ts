@@ -26,6 +26,7 @@ import { type Acquired, type Limiter, largeBytes, type Permit } from "./fairness
 import type { Meters } from "./meters.ts"
 import {
   callerDisconnected,
+  describeCall,
   makeOutcomes,
   type Outcome,
   type ReceivedCall,
@@ -107,8 +108,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
       if (call.signal.aborted && cause === call.signal.reason) return refuse(call, callerDisconnected, key)
       const isUnavailable = cause instanceof LedgerUnavailable
       if (!isUnavailable || now() - lastReportedAt >= reportInterval) {
-        const about = { request_id: call.requestId, endpoint: call.route.endpoint.id }
-        report("a charge could not be written", about, Cause.fail(cause))
+        report("a charge could not be written", describeCall(call), Cause.fail(cause))
         lastReportedAt = now()
       }
       return refuse(call, isUnavailable ? ledgerUnavailable : internal, key)
@@ -225,8 +225,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
       } catch (cause) {
         const isUnavailable = cause instanceof LedgerUnavailable // the ledger reports this itself, once
         if (!isUnavailable) {
-          const about = { request_id: call.requestId, endpoint: call.route.endpoint.id }
-          report("the pipeline failed", about, Cause.die(cause))
+          report("the pipeline failed", describeCall(call), Cause.die(cause))
         }
         const error = isUnavailable ? ledgerUnavailable : internal
         return record(call, refuse(call, error), receivedAt, startedAt)
@@ -238,8 +237,10 @@ export const makePipeline = (needs: PipelineNeeds) => {
     respondUncharged: (status: number, body: string, headers?: Readonly<Record<string, string>>): ApiResponse =>
       makeResponse(newRequestId(), status, body, headers),
     /** An error that costs nothing and belongs to no account. */
-    refuse: (error: ApiError, headers?: Readonly<Record<string, string>>): ApiResponse =>
-      makeErrorResponse(newRequestId(), error, publicUrl, headers),
+    refuse: (error: ApiError, headers?: Readonly<Record<string, string>>): ApiResponse => {
+      meters.countRefusal(error.status)
+      return makeErrorResponse(newRequestId(), error, publicUrl, headers)
+    },
     /** Approximate bytes of data in the response to a call; 0 if the call is invalid. */
     expectedBytes: (call: RoutedRequest): number => {
       const { model } = live.current()

@@ -12,6 +12,7 @@ import {
 } from "@larder/schemas"
 import type { Generation } from "@larder/warehouse"
 import { Effect, Option, Schema } from "effect"
+import type { CallerIds } from "./caller-ids.ts"
 import { type CursorPosition, cursorScope, type DecodePosition, decodeCursor, encodeCursor } from "./cursor.ts"
 import type { Permit } from "./fairness/limiter.ts"
 import type { ReadModel } from "./read-model.ts"
@@ -108,6 +109,8 @@ export interface Call extends RoutedRequest {
   readonly permit?: Permit
   /** Memory of the request, for a call that acquires its own permit and has to wait. */
   readonly requestBytes: () => number
+  /** Ids that the caller gave the request, for the log. */
+  readonly callerIds: () => CallerIds
 }
 
 /** The valid request, or a 400. Checks the parameters first, then the cursor, then the names against the catalogs. */

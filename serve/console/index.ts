@@ -1,7 +1,7 @@
 /** The console: its listener, its pages, health and metrics. */
 export { makeConsole } from "./app.ts"
 export { DataRead } from "./data/read.ts"
-export type { Readiness } from "./health.ts"
+export { describeFreshness, type Readiness } from "./health.ts"
 export { makeMetrics } from "./metrics.ts"
 export { type ConsoleServices, pages } from "./pages.ts"
 export { makeCheckoutPage } from "./simulator/checkout-page.ts"

@@ -2,7 +2,7 @@
  * The metrics of `/metrics` except the counts and durations of responses: the pipeline, the ledger, the generation, the
  * request log, sign-ins, and the card processor's events.
  */
-import type { Limiter, Metric, RequestPipeline } from "../api/index.ts"
+import { formatLabels, type Limiter, type Metric, type RequestPipeline } from "../api/index.ts"
 import type { EventCounts } from "../billing/index.ts"
 import type { LedgerAccess } from "../ledger/index.ts"
 import type { SignIns } from "../people/index.ts"
@@ -17,7 +17,7 @@ const makeOutcomeCounter = (name: string, help: string, counts: () => SignIns | 
   name,
   type: "counter",
   help,
-  values: () => Object.entries(counts()).map(([outcome, count]) => [`{outcome="${outcome}"}`, count])
+  values: () => Object.entries(counts()).map(([outcome, count]) => [formatLabels({ outcome }), count])
 })
 
 const describeRefused = (limit: string) => `Calls refused because ${limit} would not cover them.`
@@ -25,7 +25,7 @@ const ledgerCounters: ReadonlyArray<readonly [keyof LedgerAccess["counters"], na
   ["charges", "charges", "Durable charges."],
   ["groups", "groups", "Groups of charges and holds written."],
   ["failed_groups", "failed_groups", "Groups that could not be written, or received no response."],
-  ["durable_seconds", "durable_seconds", "Time spent on making groups durable."],
+  ["durable_seconds", "durable_seconds", "Time spent on making groups durable, in seconds."],
   ["refused_insufficient_balance", "refused_insufficient_balance", describeRefused("the balance")],
   ["refused_monthly_spend_cap_reached", "refused_spend_cap_reached", describeRefused("a key's monthly budget")]
 ]

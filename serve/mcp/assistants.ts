@@ -14,7 +14,7 @@ import {
   unknownKey
 } from "@larder/schemas"
 import { Cause } from "effect"
-import { type ApiResponse, type McpHandler, preflightHeaders } from "../api/index.ts"
+import { type ApiResponse, type McpHandler, preflightHeaders, readCallerIds } from "../api/index.ts"
 import { LedgerUnavailable, readBearerKey } from "../ledger/index.ts"
 import type { AssistantNeeds, Exchange } from "./exchange.ts"
 
@@ -51,13 +51,13 @@ export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
     // a server may remember a key for a second, and answers to most messages are free, so nothing else would check it
     if (key === undefined || !(await ledger.isCurrent(key, Date.now()))) return refuse(unknownKey)
     if (key.isSuspended) return refuse(accountSuspended)
-    return (await loadExchange())(request, { key, authorization, isOnDataHost })
+    return (await loadExchange())(request, { key, authorization, isOnDataHost, callerIds: readCallerIds(headers) })
   }
 
-  const toErrorResponse = (cause: unknown) => {
+  const toErrorResponse = (request: Request) => (cause: unknown) => {
     // the ledger itself reports to the operator that it is unavailable
     if (cause instanceof LedgerUnavailable) return refuse(ledgerUnavailable)
-    report("an MCP request failed", {}, Cause.die(cause))
+    report("an MCP request failed", { ...readCallerIds(request.headers) }, Cause.die(cause))
     return refuse(internal)
   }
 
@@ -65,7 +65,7 @@ export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
     const origin = request.headers.get("origin")
     const isForbiddenOrigin = origin !== null && !isAllowedOrigin(origin, origins)
     const { body, headers, status, permit } = await respond(request, isForbiddenOrigin, isOnDataHost).catch(
-      toErrorResponse
+      toErrorResponse(request)
     )
     const {
       "access-control-allow-origin": _anyOrigin,

@@ -16,6 +16,7 @@ import { Cause, Option, Schema } from "effect"
 import { parseAccept } from "hono/utils/accept"
 import {
   type ApiResponse,
+  type CallerIds,
   callerDisconnected,
   errorHeaders,
   type Limiter,
@@ -50,6 +51,7 @@ interface Caller {
   readonly key: ApiKeyView
   readonly authorization: string | null
   readonly isOnDataHost: boolean
+  readonly callerIds: CallerIds
 }
 
 export type Exchange = (request: Request, caller: Caller) => Promise<ApiResponse>
@@ -109,7 +111,11 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
   const routesByTool = new Map(tools.map(({ route, tool }) => [tool.name, route]))
   const listBytes = JSON.stringify(tools.map(({ tool }) => tool)).length
 
-  const makeServerFor = ({ authorization, key, isOnDataHost }: Caller, acquired: Permit, progress: Progress) => {
+  const makeServerFor = (
+    { authorization, callerIds, key, isOnDataHost }: Caller,
+    acquired: Permit,
+    progress: Progress
+  ) => {
     const setBytes = (bytes: number) => acquired.setBytes(bytes * memoryFactor)
     const permit: Permit = { ...acquired, setBytes, release: () => {} } // `acquired` is released with the whole response
     return makeServer(version, {
@@ -127,7 +133,8 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
           isOnDataHost,
           permit,
           signal,
-          requestBytes: () => 0
+          requestBytes: () => 0,
+          callerIds: () => callerIds
         })
         progress.result = result
         if (result.status === 499)
@@ -180,7 +187,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     })
     const response = await fetch(request, { parsedBody: message })
     // the response states the caller's mistakes; our own faults are reported to the operator
-    if (response.status >= 500) report("an MCP request failed", {}, Cause.fail(faults))
+    if (response.status >= 500) report("an MCP request failed", { ...caller.callerIds }, Cause.fail(faults))
     return response
   }
 

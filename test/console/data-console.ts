@@ -6,6 +6,7 @@ import { makeReadModel } from "@larder/serve/api"
 import { DataRead } from "@larder/serve/console"
 import { dataPages } from "@larder/serve/console/data/data.ts"
 import type { PageContext, PageResult } from "@larder/serve/console/web/page.ts"
+import { watchWarehouse } from "@larder/serve/monitoring"
 import { DuckDb, type Layout, layoutOf, recordFailedRun, watchLive } from "@larder/warehouse"
 import { stagedRecords, writeRecordsOfRun } from "@larder/warehouse/ingestion/records.ts"
 import { recordRun } from "@larder/warehouse/publishing/record.ts"
@@ -124,7 +125,8 @@ export const layerData = <E>(
   Layer.unwrap(
     Effect.gen(function* () {
       const layout = yield* home
-      return DataRead.layer(yield* watchLive(layout, makeReadModel(layout, withheld)), layout)
+      const live = yield* watchLive(layout, makeReadModel(layout, withheld))
+      return DataRead.layer(live, layout, (yield* watchWarehouse(layout, live)).current)
     })
   ).pipe(Layer.provide(NodeServices.layer))
 

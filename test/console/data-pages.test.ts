@@ -33,23 +33,23 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
           ]
         )
         assert.strictEqual(commodities?.last_run?.outcome, "checks_failed")
-        assert.strictEqual(commodities?.last_read?.outcome, "unchanged")
+        assert.strictEqual(commodities?.last_success?.outcome, "unchanged")
         assert.deepStrictEqual(commodities?.contents[0], { count: 24, what: "series" })
         assert.match(commodities?.newest[0]?.date ?? "", /^2026-\d\d-\d\d$/)
         assert.strictEqual(stores?.last_run?.outcome, "partial")
-        assert.strictEqual(stores?.last_read?.outcome, "unchanged")
+        assert.strictEqual(stores?.last_success?.outcome, "unchanged")
         const page = yield* readBody("/data")
         assert.include(page, "The last run of Commodities failed")
         assert.include(page, "24 series")
-        assert.notInclude(page, "That is late")
+        assert.notMatch(page, /\b(is|are) late\./)
+        assert.match(page, /state=sample">\d+<\/a> <span[^>]*>sample</)
       })
     )
-    it.effect("shows titles of pipelines and names of months, and counts stopped series", () =>
+    it.effect("shows titles of pipelines and names of months", () =>
       Effect.gen(function* () {
         const page = yield* readBody("/data")
         assert.notMatch(page, />(branded-foods|storefronts|commodities)</)
         assert.include(page, '<time datetime="2026-10">October 2026</time>')
-        assert.match(page, /1 of 24 series<\/a> <span[^>]*>stopped</)
         assert.include(page, "These are rows of payloads")
       })
     )
@@ -188,7 +188,7 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
         assert.match(readCursor("gov-mars/1603") ?? "", /^\d{1,2} \w{3,4} 2026$/)
       })
     )
-    it.effect("names the report of a feed, and marks feeds that are far behind others of their frequency", () =>
+    it.effect("names the report of a feed, and the states of what is judged by it", () =>
       Effect.gen(function* () {
         const { feeds } = yield* DataRead
         const { rows } = yield* feeds({ limit: 1000 })
@@ -199,14 +199,9 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
           "National Dairy Products Sales Report"
         )
         assert.isUndefined(findTitle("gov-fdc/csv"))
-        const barrels = "500 Pound Barrel Cheddar Cheese Prices, Sales, and Moisture Content"
-        assert.deepStrictEqual(
-          rows.flatMap(({ feed, hasStopped }) => (hasStopped ? [feed] : [])),
-          [`gov-mpr/2993/${barrels}`, `gov-mpr/2993/Final ${barrels}`]
-        )
+        assert.deepStrictEqual(new Set(rows.flatMap(({ states }) => states)), new Set(["sample"]))
         const page = yield* readBody("/data/feeds")
         assert.include(page, "CME Group - Daily Cash Trading - Week to Date")
-        assert.strictEqual(page.match(/>stopped</g)?.length, 2)
         assert.include(page, "as a whole")
       })
     )
@@ -275,6 +270,27 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
       Effect.map(readFailure(target), (tag) => assert.strictEqual(tag, "PageNotFound"))
     )
   })
+})
+
+/** One store was read in January 2026, and is late. */
+const lateStore = Effect.tap(aLayout, (layout) => publishReads(layout, { day: 2, store: "platform_store_old" }))
+
+layer(layerData(lateStore), { excludeTestServices: true })("over a store that is late", (it) => {
+  it.effect("counts on the state page what is late, and names it with the reason", () =>
+    Effect.gen(function* () {
+      const state = yield* readBody("/data")
+      assert.include(state, "1 store of Storefronts is late.")
+      assert.match(state, /pipeline=storefronts&amp;state=late">1<\/a> <span[^>]*>late</)
+      const page = yield* readBody("/data/freshness")
+      assert.match(
+        page,
+        />platform_store_old\.example\.com<.*>late<.*The next read is expected by 2026-01-03 10:00 UTC/s
+      )
+      assert.match(page, />commodities<.*>not loaded<.*Its pipeline has not published yet/s)
+      assert.notInclude(yield* readBody("/data/freshness?state=late"), "not published yet")
+      assert.include(yield* readBody("/data/freshness?state=ended"), "Nothing is in this state")
+    })
+  )
 })
 
 const runInPart = aRun({

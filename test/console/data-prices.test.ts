@@ -57,12 +57,6 @@ layer(layerSamples(), { excludeTestServices: true })("prices", (it) => {
       assert.include(page, 'week to <time datetime="2026-09-26">26 Sept 2026</time>')
     })
   )
-  it.effect("shows the day of the last reading of a stopped series", () =>
-    Effect.gen(function* () {
-      const page = yield* readBody("/data/prices")
-      assert.deepStrictEqual(page.match(/no reading since [^<]+/g), ["no reading since 31 May 2025"])
-    })
-  )
   it.effect("marks the shown period: 1 year by default, everything for an empty first day", () =>
     Effect.gen(function* () {
       const current = /aria-current="true">([^<]+)/

@@ -71,6 +71,7 @@ export const listRequests = (other: FilledAccount, own: FilledAccount): Readonly
     "/billing/payments/:id/receipt": { ids: payments },
     "/data": {},
     "/data/checks": {},
+    "/data/freshness": { queries: [["pipeline", key.id]] },
     "/data/feeds": { queries: [["after", key.id]] },
     "/data/prices": { queries: [["series", key.id]] },
     "/data/rejects": {

@@ -7,6 +7,7 @@ import { version } from "@larder/schemas"
 import { afterEach, beforeAll, describe, expect, it } from "vitest"
 import { createKey, listEntries } from "../support/api/operator.ts"
 import { formatError, startOwnServer } from "../support/api/server.ts"
+import { repository } from "../support/repository.ts"
 import { makeDisk } from "./conditions.ts"
 
 const storage = makeDisk()
@@ -23,6 +24,10 @@ const ready = {
   generation: "larder-000003",
   data_sets: { commodities: true, branded_foods: true, storefronts: true },
   ledger: "writable",
+  freshness: {
+    read_at: expect.any(String),
+    states: { commodities: { sample: 151 }, branded_foods: { sample: 2 }, storefronts: { sample: 3 } }
+  },
   missing: []
 }
 /** Samples by name and labels. */
@@ -91,11 +96,11 @@ describe("/metrics", () => {
     const lines = (await response.text()).trimEnd().split("\n")
     const announced = new Set<string>()
     for (const line of lines) {
-      const [, kind, name = ""] = /^# (HELP|TYPE) ([a-z_]+) \S/.exec(line) ?? []
+      const [, kind, name = ""] = /^# (HELP|TYPE) ([a-z_0-9]+) \S/.exec(line) ?? []
       if (kind === "TYPE") announced.add(name)
       if (line.startsWith("#")) continue
       const [, sample = "", value = ""] =
-        /^([a-z_]+)(?:\{[a-z_]+="[^"\\]*"(?:,[a-z_]+="[^"\\]*")*\})? (\S+)$/.exec(line) ?? []
+        /^([a-z_0-9]+)(?:\{[a-z_]+="[^"\\]*"(?:,[a-z_]+="[^"\\]*")*\})? (\S+)$/.exec(line) ?? []
       expect(Number.isFinite(Number(value)) && value !== "", line).toBe(true)
       expect(
         [...announced].some((family) => sample === family || sample.replace(/_(bucket|sum|count)$/, "") === family),
@@ -103,6 +108,57 @@ describe("/metrics", () => {
       ).toBe(true)
     }
     expect(announced.size).toBeGreaterThan(5)
+  })
+
+  it("has the metrics of docs/monitoring.md, and no others", async () => {
+    const announced = [...(await (await fetchConsole("/metrics")).text()).matchAll(/^# TYPE (\S+)/gm)]
+    const tables = readFileSync(path.join(repository, "docs/monitoring.md"), "utf8").split("\n## Metrics\n")[1] ?? ""
+    const documented = [...tables.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, names = ""]) => names.match(/\w+/g) ?? [])
+    expect(documented.toSorted()).toEqual(announced.map(([, name]) => name).toSorted())
+  })
+
+  it("says what ingest.freshness says, when each pipeline ran, and what is left out", async () => {
+    const metrics = await fetchMetrics()
+    const ofStates = (pipeline: string) =>
+      ["fresh", "late", "ended", "sample", "not_loaded", "not_read"].map((state) =>
+        Number(metrics.get(`larder_freshness_subjects{pipeline="${pipeline}",state="${state}"}`))
+      )
+    expect(ofStates("storefronts")).toEqual([0, 0, 0, 3, 0, 0])
+    const now = Date.now() / 1000
+    const age = (name: string) => now - Number(metrics.get(name))
+    for (const pipeline of ["commodities", "branded-foods", "storefronts"]) {
+      expect(age(`larder_run_last_start_timestamp_seconds{pipeline="${pipeline}"}`)).toBeLessThan(86_400)
+      expect(age(`larder_run_last_success_timestamp_seconds{pipeline="${pipeline}"}`)).toBeLessThan(86_400)
+      expect(metrics.get(`larder_run_last_failed{pipeline="${pipeline}"}`)).toBe("0")
+      expect(metrics.get(`larder_run_last_outcome{pipeline="${pipeline}",outcome="published"}`)).toBe("1")
+      expect(metrics.get(`larder_left_out_feeds{pipeline="${pipeline}"}`)).toBe("0")
+    }
+    const day = Date.parse("2026-09-29") / 1000
+    expect(metrics.get('larder_feed_newest_timestamp_seconds{pipeline="commodities",feed="gov-mars/1603"}')).toBe(
+      `${day}`
+    )
+    expect([metrics.get("larder_generation"), metrics.get("larder_ready")]).toEqual(["3", "1"])
+    expect(metrics.get(`larder_build_info{version="${version}",node="${process.version}"}`)).toBe("1")
+  })
+
+  it("measures the process and the disk", async () => {
+    const measured = ["process_resident_memory_bytes", "process_cpu_seconds_total", "larder_disk_free_bytes"]
+    await expect.poll(async () => (await fetchMetrics()).has("larder_warehouse_bytes")).toBe(true)
+    const metrics = await fetchMetrics()
+    for (const name of [...measured, "larder_warehouse_bytes"]) expect(Number(metrics.get(name))).toBeGreaterThan(0)
+    expect(metrics.get("larder_raw_bytes")).toBe("0")
+    expect(Number(metrics.get("larder_disk_size_bytes"))).toBeGreaterThanOrEqual(
+      Number(metrics.get("larder_disk_free_bytes"))
+    )
+  })
+
+  it("counts unknown paths and methods, without their text", async () => {
+    const countRefused = async (status: number) =>
+      Number((await fetchMetrics()).get(`larder_refused_requests_total{status="${status}"}`))
+    const before = [await countRefused(404), await countRefused(405)]
+    await api.get("/secret-text")
+    await fetch(`${api.server().api}/v1/commodities`, { method: "DELETE" })
+    expect([await countRefused(404), await countRefused(405)]).toEqual(before.map((count) => count + 1))
   })
 
   it("counts responses by endpoint and status, and durable charges", async () => {
@@ -180,15 +236,24 @@ describe("records of branded foods that are damaged while the server runs", () =
     ["truncated", () => truncateSync(records, 10), /records\.tsv.*ends before byte \d+/]
   ]
 
+  const endpointOf = (target: string) => (/\/data_/.test(target) ? "getBrandedFood" : "searchBrandedFoods")
+
   it.each(damages)(
     "%s: responds with 500 `internal` free of charge, logs it, and still handles requests that need no records",
-    async (_damage, damage, message) => {
+    async (name, damage, message) => {
       const key = await createKey(api.home())
       const get = (target: string) => api.get(target, { key: key.key })
       const targets = [`/v1/branded-foods/${id}`, "/v1/branded-foods", "/v1/branded-foods?ingredient=salt&limit=1"]
       damage()
+      const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
       for (const target of targets) {
-        const failed = await get(target)
+        const failed = await api.get(target, { key: key.key, headers: { "x-request-id": `mine-${name}`, traceparent } })
+        expect(failed.headers["x-request-id"]).not.toContain("mine")
+        await expect
+          .poll(() => api.server().logs())
+          .toContain(
+            `"request_id":"${failed.headers["x-request-id"]}","endpoint":"${endpointOf(target)}","caller_request_id":"mine-${name}","traceparent":"${traceparent}"`
+          )
         expect(formatError(failed)).toBe("500 internal: An unexpected error occurred")
         expect(failed.headers["x-credits-charged"]).toBe("0")
       }

@@ -171,7 +171,7 @@ describe("a fourth data set", () => {
       pipeline: "exchange-rates",
       isLoaded: true,
       contents: [{ count: 3, what: "rows in rate" }],
-      newest: [{ what: "day", date: "2026-09-30", late_after: null }]
+      newest: [{ what: "day", date: "2026-09-30" }]
     })
   })
 

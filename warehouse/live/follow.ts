@@ -10,13 +10,18 @@ import { makeUnserved } from "./unserved.ts"
 /**
  * Pulls the newest generation, and then each one that follows, until the scope ends. If the depot is unreachable, the
  * server keeps serving what it has. Fails only if this machine has no generation yet. `fault` returns why no newer
- * generation arrives; undefined if all is well. `poll` is the pause between two looks.
+ * generation arrives; undefined if all is well. `pulls` counts the looks; undefined without a shared depot. `poll` is the pause between two looks.
  */
 export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout, poll: Duration.Duration) {
   let fault: string | undefined
-  const state = { fault: () => fault }
+  let pulls: { readonly succeeded: number; readonly failed: number } | undefined
+  const state = { fault: () => fault, pulls: () => pulls }
   if (layout.depot === layout.local) return state
   const reports = makeUnserved()
+  const count = (outcome: "failed" | "succeeded") => {
+    const before = pulls ?? { succeeded: 0, failed: 0 }
+    pulls = { ...before, [outcome]: before[outcome] + 1 }
+  }
   const unreachable = `no newer generation arrives from ${layout.depot.location}`
   let shouldRepair = true // only once: later damage is reported where the file is opened
   const pullNewest = Effect.gen(function* () {
@@ -25,12 +30,14 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout, 
     )
     shouldRepair = false
     fault = undefined
+    count("succeeded")
     if (pulled === undefined) return
     yield* refreshOpened(layout, "server")
     yield* pruneLocal(layout)
   })
   const report = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
     fault = unreachable
+    count("failed")
     yield* reports.report("depot", 0, Effect.logWarning(unreachable, cause))
   })
   if ((yield* listNumbers(layout.local)).length === 0) yield* pullNewest // otherwise there is something to serve

@@ -60,6 +60,17 @@ const toWords = (changes: ReadonlyArray<FreshnessChange>) => {
   }
 }
 
+const toData = ({ before, kind, late_at, left_out, pipeline, state, subject, why }: FreshnessChange) => ({
+  pipeline,
+  kind,
+  subject,
+  state,
+  left_out,
+  late_at,
+  why,
+  before
+})
+
 /** The id is that of these changes since what was last sent: it differs when a subject becomes late once more. */
 export const makeFreshnessNotice = (
   changes: ReadonlyArray<FreshnessChange>,
@@ -74,7 +85,7 @@ export const makeFreshnessNotice = (
   return {
     id: `freshness-${hashOf(facts.toSorted())}`,
     type: "freshness.changed",
-    data: { changes: changes.slice(0, maxItems), changes_total: changes.length },
+    data: { changes: changes.slice(0, maxItems).map(toData), changes_total: changes.length },
     text: formatText([headline, ...lines])
   }
 }

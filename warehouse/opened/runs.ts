@@ -1,4 +1,4 @@
-/** Reads runs from `ingestion.duckdb`, which has all of them, including failed ones. Decides whether data is late. */
+/** Reads runs from `ingestion.duckdb`, which has all of them, including failed ones. What is late is in `ingest.freshness`. */
 import { LeftOut, Run, RunRecord } from "@larder/schemas"
 import { Effect, FileSystem, Schema, Struct } from "effect"
 import { dataSets } from "../data-sets.ts"
@@ -8,13 +8,6 @@ import type { Layout } from "../generation/layout.ts"
 import { generationNumberSql, isLoaded, readKeptManifests } from "../generation/manifest.ts"
 import { timestampToText } from "../read-models/json-expressions.ts"
 import { refreshOpened } from "./opened-files.ts"
-
-const StateRow = Schema.Struct({
-  ...Run.fields,
-  /** Whether it read its source, and is not rolled back. */
-  has_read: Schema.Boolean
-})
-type Row = typeof StateRow.Type
 
 export const timestampColumn = (column: string) => `${timestampToText(column)} as ${column}`
 
@@ -28,46 +21,40 @@ export const runColumns = `
 /** By the generation that recorded a run, because the id of a run depends on the clock of its machine. */
 export const newestFirst = "recorded_in desc, run_id desc"
 
-/**
- * A run that read some feeds only in part has read its source. One that left a feed out as a whole has not, except a run
- * of stores: in a long list some stores are always unreachable, and each store has its own status.
- */
-const hasRead = `rolled_back_by is null and (
-  outcome in ('published', 'unchanged')
-  or (outcome = 'partial' and if(pipeline = 'storefronts', coalesce(rows_read, 0) > 0, coalesce(is_complete, false))))`
-
-/** The newest runs of each pipeline: for each outcome, one that read its source and one that did not. */
+/** The newest runs of each pipeline: for each outcome, one that read rows and one that did not. */
 const selectNewest = `
-  select ${runColumns}, ${hasRead} as has_read
+  select ${runColumns}
   from ingest.run
-  left join (select run_id, bool_and(kind = 'partial') as is_complete from ingest.left_out group by run_id) using (run_id)
-  qualify row_number() over (partition by pipeline, outcome, has_read order by ${newestFirst}) = 1
+  qualify row_number() over (
+    partition by pipeline, outcome, coalesce(rows_read, 0) > 0 order by ${newestFirst}
+  ) = 1
   order by ${newestFirst}`
 
 /** Whether a run failed, or skipped feeds and read nothing. */
-export const hasFailed = ({ outcome, rows_read }: Row): boolean =>
+export const hasFailed = ({ outcome, rows_read }: RunRecord): boolean =>
   outcome === "failed" || outcome === "checks_failed" || (outcome === "partial" && rows_read === 0)
 
-const toStates = (runs: ReadonlyArray<Row>) =>
-  dataSets.map(({ about: { late_after_days, pipeline, title } }) => {
+const toStates = (runs: ReadonlyArray<typeof Run.Type>) =>
+  dataSets.map(({ about: { pipeline, title } }) => {
     const runsOfPipeline = runs.filter((run) => run.pipeline === pipeline)
+    const [newest] = runsOfPipeline
+    const last_run = runsOfPipeline.find(({ outcome }) => outcome !== "interrupted") ?? newest
     return {
       pipeline,
       title,
-      /** Days after which a read of its source is late. */
-      late_after_days,
+      /** When the newest run started, even if it was interrupted. */
+      last_started_at: newest?.started_at,
       /** The newest run that was not interrupted, because interruptions do not come from the source. Otherwise the newest. */
-      last_run: runsOfPipeline.find(({ outcome }) => outcome !== "interrupted") ?? runsOfPipeline[0],
-      /** The newest run that read its source, new rows or not. */
-      last_read: runsOfPipeline.find(({ has_read }) => has_read)
+      last_run,
+      /** The newest run that did not fail, even if it left something out or found nothing new. */
+      last_success: runsOfPipeline.find((run) => run.outcome !== "interrupted" && !hasFailed(run))
     }
   })
 
 export type PipelineState = Readonly<ReturnType<typeof toStates>[number]>
 
 /** The state of every pipeline. `ingest` has the tables of schema `ingest`. */
-export const readPipelineStates = (ingest: DuckDb["Service"]) =>
-  Effect.map(ingest.all(StateRow, selectNewest), toStates)
+export const readPipelineStates = (ingest: DuckDb["Service"]) => Effect.map(ingest.all(Run, selectNewest), toStates)
 
 /** Selects from `ingestion.duckdb`; no rows if it does not exist yet. */
 const selectFromIngestion = Effect.fnUntraced(function* <S extends Schema.Constraint>(
@@ -91,7 +78,7 @@ export const readLiveStates = Effect.fnUntraced(function* (layout: Layout) {
   yield* refreshOpened(layout).pipe(
     Effect.catch((error) => Effect.logWarning(`the newest runs may be missing here: ${error.message}`))
   )
-  return toStates(yield* selectFromIngestion(layout, StateRow, selectNewest))
+  return toStates(yield* selectFromIngestion(layout, Run, selectNewest))
 })
 
 const LiveLeftOut = LeftOut.mapFields(Struct.pick(["pipeline", "feed", "kind", "reason"]))
@@ -198,11 +185,3 @@ export const readRecordedRun = Effect.fnUntraced(function* (layout: Layout, run_
   const [run] = yield* selectFresh(layout, RunRecord, sql, { run_id })
   return run
 })
-
-/** Bundled samples get no newer data, so they are never late. */
-export const isFromSamples = ({ last_read, last_run }: PipelineState): boolean =>
-  (last_read ?? last_run)?.origin === "sample"
-
-/** A date equally far in the future, from a wrong clock, also counts as late. */
-export const isLate = (date: string, days: number | null, now: number): boolean =>
-  days !== null && Math.abs(now - Date.parse(date)) >= days * 86_400_000

@@ -198,7 +198,7 @@ describe("checks", () => {
       )
       assert.match(
         error.message,
-        /^Publishing failed while checking the new database and recording the run: .*nowhere.*\(in: -- check cheap/s
+        /^Publishing failed while checking the new database and recording the run: .*nowhere.*\(in: check cheap/s
       )
       assert.deepStrictEqual(yield* readManifests(layout), [])
     })

@@ -89,8 +89,6 @@ export interface About {
   readonly source_url: string | null
   /** The table with the newest day, of the data itself or of the reads in `ingest`, and that day as an SQL expression. */
   readonly newest: { readonly in: "data" | "reads"; readonly table: string; readonly day: string }
-  /** Days after which a read of the source is late: twice the interval between its runs, so that one run may fail. */
-  readonly late_after_days: number
 }
 
 /** Maps the name of a table to SQL: the table itself, or a query in its place. */

@@ -155,7 +155,8 @@ export const makeRetrying = (policy: TryPolicy, { remaining }: Pick<RunTime, "re
         const wait = yield* findWait(failure, current)
         if (wait === undefined) return yield* withTries(failure, current.failures)
         const { pause_ms, problem, url } = failure
-        yield* Effect.logWarning(`retrying: ${problem}`, {
+        // a feed that fails costs one line of the log: the end of the run names it
+        yield* Effect.logDebug(`retrying: ${problem}`, {
           url,
           tries: current.failures,
           of: policy.maxAttempts,

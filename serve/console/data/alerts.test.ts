@@ -1,70 +1,70 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/example-data-set.ts"
+import type { FreshnessRow } from "@larder/warehouse"
+import type { WarehouseState } from "../../monitoring/index.ts"
 import { listAlerts } from "./alerts.ts"
 import type { DataSetState } from "./data-sets.ts"
-
-const now = Date.parse("2026-11-22T12:00:00.000Z")
-const aRead = (finished_at: string, origin: "live" | "sample" = "live") => ({
-  ...aRun({ finished_at, origin }),
-  recorded_in: "larder-000001",
-  rebuilt_in: null,
-  rolled_back_by: null,
-  has_read: true
-})
+import { lateAlerts } from "./freshness.ts"
 
 const commodities = (changes: Partial<DataSetState>): DataSetState => {
-  const last_read = changes.last_read ?? aRead("2026-11-22T02:00:00.000Z")
+  const last_run = { ...aRun({ origin: "live" }), recorded_in: "larder-000001", rebuilt_in: null, rolled_back_by: null }
   return {
     title: "Commodities",
     pipeline: "commodities",
     isLoaded: true,
     contents: [],
     newest: [],
-    late_after_days: 2,
-    last_read,
-    last_run: last_read,
+    freshness: [],
+    last_started_at: last_run.started_at,
+    last_run,
+    last_success: last_run,
     ...changes
   }
 }
-const daily = (date: string | null) => [{ what: "daily reading", date, late_after: 5 }]
-const listTexts = async (state: DataSetState, unserved: ReadonlySet<string> = new Set()) => {
-  const sentences = await Promise.all(listAlerts([state], unserved, [], now).map(async (alert) => String(await alert)))
-  return sentences.map((sentence) => sentence.replaceAll(/<[^>]+>/g, ""))
-}
+const toText = async (alert: Promise<unknown> | unknown) => String(await alert).replaceAll(/<[^>]+>/g, "")
+const listTexts = (state: DataSetState, unserved: ReadonlySet<string> = new Set()) =>
+  Promise.all(listAlerts([state], unserved, []).map(toText))
+
+const row = (kind: FreshnessRow["kind"], state: FreshnessRow["state"], pipeline = "commodities"): FreshnessRow => ({
+  pipeline,
+  kind,
+  subject: kind,
+  feed: null,
+  newest_on: null,
+  last_complete_read_at: null,
+  expected_at: null,
+  late_at: null,
+  left_out: null,
+  state,
+  why: ""
+})
+const warehouse = (freshness: ReadonlyArray<FreshnessRow>, fault?: string): WarehouseState => ({
+  read_at: "2026-11-22T02:00:00.000Z",
+  freshness,
+  pipelines: [],
+  left_out: [],
+  fault,
+  failures: 0
+})
 
 describe("alerts about freshness", () => {
-  it("reports nothing while the newest reading is not yet late", async () => {
-    assert.deepStrictEqual(await listTexts(commodities({ newest: daily("2026-11-18") })), [])
-  })
-  it("names the newest reading once it is late", async () => {
-    assert.deepStrictEqual(await listTexts(commodities({ newest: daily("2026-11-17") })), [
-      "The newest daily reading of Commodities is from 17 Nov 2026. That is late: it should be less than 5 days old."
+  it("count what is late of each kind, and nothing else", async () => {
+    const states = ["fresh", "ended", "sample", "not_read", "not_loaded"] as const
+    const rows = [
+      row("metric", "late"),
+      row("metric", "late"),
+      row("release_form", "late", "branded-foods"),
+      ...states.map((state) => row("metric", state))
+    ]
+    assert.deepStrictEqual(await Promise.all(lateAlerts(warehouse(rows)).map(toText)), [
+      "2 metrics of Commodities are late. See what is late",
+      "1 release form of Branded foods is late. See what is late"
     ])
   })
-  it("names the month of a late monthly reading", async () => {
-    const monthly = { what: "monthly reading", isMonth: true, date: "2026-10-01", late_after: 45 }
-    assert.deepStrictEqual(await listTexts(commodities({ newest: [monthly] })), [
-      "The newest monthly reading of Commodities is from October 2026. That is late: it should be less than 45 days old."
+  it("say that freshness could not be read, and since when", async () => {
+    assert.deepStrictEqual(await Promise.all(lateAlerts(warehouse([], "the disk is away")).map(toText)), [
+      "What is late is unknown since 22 Nov 2026, 02:00:00\u00A0UTC: ingest.freshness could not be read. See the server's log for the reason."
     ])
-  })
-  it("reports a complete read that is two days old, for example after a stopped nightly job", async () => {
-    const stopped = commodities({ newest: daily("2026-11-20"), last_read: aRead("2026-11-20T02:00:00.000Z") })
-    assert.deepStrictEqual(await listTexts(stopped), [
-      "The last read of Commodities ended on 20 Nov 2026. That is late: larder-ingest should read it every day."
-    ])
-  })
-  it("reports a read with a date far in the future", async () => {
-    assert.deepStrictEqual(await listTexts(commodities({ last_read: aRead("2027-11-20T02:00:00.000Z") })), [
-      "The last read of Commodities ended on 20 Nov 2027. That is late: larder-ingest should read it every day."
-    ])
-  })
-  it("reports nothing before the first reading, or if the next date is unknown", async () => {
-    const release = { what: "release", date: "2026-04-30", late_after: null }
-    assert.deepStrictEqual(await listTexts(commodities({ newest: [...daily(null), release] })), [])
-  })
-  it("reports nothing for the bundled samples, which are never updated", async () => {
-    const samples = commodities({ newest: daily("2026-09-29"), last_read: aRead("2026-10-01T02:00:00.000Z", "sample") })
-    assert.deepStrictEqual(await listTexts(samples), [])
   })
 })
 

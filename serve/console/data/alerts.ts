@@ -1,42 +1,24 @@
-/** Warnings for operators about the warehouse, as sentences; none if there is no problem. */
-import { hasFailed, isFromSamples, isLate } from "@larder/warehouse"
-import { dayTag, type Html, html, monthTag, pluralize } from "../web/html.ts"
+/** Warnings for operators about what is served and read, as sentences; none if there is no problem. `freshness.ts` has what is late. */
+import { hasFailed } from "@larder/warehouse"
+import { type Html, html, pluralize } from "../web/html.ts"
 import type { DataSetState } from "./data-sets.ts"
 import { outcomeBadge, runPath } from "./pieces.ts"
 import type { CheckRow } from "./read.ts"
-
-const listLate = ({ last_read, late_after_days, newest, title }: DataSetState, now: number): ReadonlyArray<Html> => {
-  const interval = late_after_days / 2 === 1 ? "day" : `${late_after_days / 2} days`
-  const facts = newest.flatMap(({ date, isMonth, late_after, what }) => {
-    if (date === null || !isLate(date, late_after, now)) return []
-    const period = isMonth ? monthTag(date) : dayTag(date)
-    return html`The newest ${what} of ${title} is from ${period}. That is late: it should be less than ${late_after} days old.`
-  })
-  return last_read === undefined || !isLate(last_read.finished_at, late_after_days, now)
-    ? facts
-    : [
-        ...facts,
-        html`The last read of ${title} ended on ${dayTag(last_read.finished_at)}. That is late: larder-ingest should read it every ${interval}.`
-      ]
-}
 
 /** `unserved` are the pipelines with newer data that cannot be served. */
 export const listAlerts = (
   dataSets: ReadonlyArray<DataSetState>,
   unserved: ReadonlySet<string>,
-  failedChecks: ReadonlyArray<CheckRow>,
-  now: number
+  failedChecks: ReadonlyArray<CheckRow>
 ): ReadonlyArray<Html> => {
-  const alerts = dataSets.flatMap((state) => {
-    const { isLoaded, last_run, pipeline, title } = state
+  const alerts = dataSets.flatMap(({ isLoaded, last_run, pipeline, title }) => {
     return [
       unserved.has(pipeline) &&
         html`The newest data of ${title} cannot be served${isLoaded && "; older data is served instead"}. See the server's log for the reason.`,
       last_run !== undefined &&
         last_run.outcome !== "published" &&
         last_run.outcome !== "unchanged" &&
-        html`The last run of ${title} ${hasFailed(last_run) ? "failed" : "did not read everything"}: ${outcomeBadge(last_run)} <a href="${runPath(last_run.run_id)}">See the run</a>`,
-      ...(isFromSamples(state) ? [] : listLate(state, now))
+        html`The last run of ${title} ${hasFailed(last_run) ? "failed" : "did not read everything"}: ${outcomeBadge(last_run)} <a href="${runPath(last_run.run_id)}">See the run</a>`
     ]
   })
   const failed =

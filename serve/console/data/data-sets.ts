@@ -1,5 +1,12 @@
 /** The size of each data set, and the age of its newest facts. */
-import { type DataSet, type DuckDb, dataSets, type Generation, type PipelineState } from "@larder/warehouse"
+import {
+  type DataSet,
+  type DuckDb,
+  dataSets,
+  type FreshnessRow,
+  type Generation,
+  type PipelineState
+} from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { ReadModel } from "../../api/index.ts"
 
@@ -9,8 +16,6 @@ interface NewestFact<Day> {
   /** The day represents its whole month. */
   readonly isMonth?: boolean
   readonly date: Day
-  /** Age in days from which it is late; null if the date of the next one is unknown. */
-  readonly late_after: number | null
 }
 /** A data set in a generation. */
 export interface DataSetContents {
@@ -22,7 +27,10 @@ export interface DataSetContents {
   /** `date` is a day, or a time as an ISO string. */
   readonly newest: ReadonlyArray<NewestFact<string | null>>
 }
-export type DataSetState = DataSetContents & PipelineState
+export interface DataSetState extends DataSetContents, PipelineState {
+  /** What `ingest.freshness` says about it. */
+  readonly freshness: ReadonlyArray<FreshnessRow>
+}
 
 /** An SQL expression, and the tables that it reads. */
 interface Source {
@@ -40,7 +48,6 @@ const selectNewestReading = (...frequencies: ReadonlyArray<string>): Source => (
   from: `commodity.observation_version join commodity.metric using (metric_name)
     where frequency in (${frequencies.map((frequency) => `'${frequency}'`)})`
 })
-/** `late_after` is the longest time that a reading stays the newest, plus some slack. */
 const commodities: FactSources = {
   contents: [
     ["series", "commodity.series"],
@@ -48,12 +55,9 @@ const commodities: FactSources = {
     ["published values", "commodity.observation_version"]
   ],
   newest: [
-    // over a long weekend, Friday's close stays the newest until Tuesday
-    { what: "daily reading", date: selectNewestReading("daily"), late_after: 5 },
-    // a week ends on Saturday and is published by Friday of the next week: 13 days
-    { what: "weekly reading", date: selectNewestReading("weekly", "biweekly"), late_after: 14 },
-    // the newest is a Class I price, announced before its month begins: 25 days, plus 20 of slack
-    { what: "monthly reading", isMonth: true, date: selectNewestReading("monthly", "annual"), late_after: 45 }
+    { what: "daily reading", date: selectNewestReading("daily") },
+    { what: "weekly reading", date: selectNewestReading("weekly", "biweekly") },
+    { what: "monthly reading", isMonth: true, date: selectNewestReading("monthly", "annual") }
   ]
 }
 
@@ -62,8 +66,7 @@ const brandedFoods: FactSources = {
     ["label versions", "branded_food.food"],
     ["categories", "branded_food.category"]
   ],
-  // about two releases a year, on unannounced days
-  newest: [{ what: "release", date: { value: "max(release_on)", from: "branded_food.food" }, late_after: null }]
+  newest: [{ what: "release", date: { value: "max(release_on)", from: "branded_food.food" } }]
 }
 
 const storefronts: FactSources = {
@@ -83,8 +86,7 @@ const storefronts: FactSources = {
       date: {
         value: "strftime(max(read_at), '%Y-%m-%dT%H:%M:%S.%gZ')",
         from: "ingest.live_store_read where fetch_status <> 'failed'"
-      },
-      late_after: null // one store can be read while others fail; the last read of the pipeline decides what is late
+      }
     }
   ]
 }
@@ -98,7 +100,7 @@ const factSources = new Map([
 /** For a data set that is not in `factSources`: the row counts of its tables, and its newest day. */
 const listRowsAndDay = ({ about, tables }: DataSet): FactSources => ({
   contents: tables.map(({ name, schema }) => [`rows in ${name}`, `${schema}.${name}`] as const),
-  newest: [{ what: "day", date: { value: about.newest.day, from: about.newest.table }, late_after: null }]
+  newest: [{ what: "day", date: { value: about.newest.day, from: about.newest.table } }]
 })
 
 const Count = Schema.Struct({ count: Schema.Int })

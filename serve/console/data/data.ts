@@ -1,5 +1,5 @@
 /** The state of the warehouse: alerts, how fresh each data set is, the kept generations, and the latest runs. */
-import { type CommodityModel, isFromSamples, isLate, type ListedGeneration } from "@larder/warehouse"
+import type { ListedGeneration } from "@larder/warehouse"
 import { Effect } from "effect"
 import {
   badge,
@@ -19,6 +19,7 @@ import { type Page, show } from "../web/page.ts"
 import { listAlerts, unknownFieldsText } from "./alerts.ts"
 import { type DataSetState, pipelineTitle } from "./data-sets.ts"
 import { dataFeedsPage } from "./feeds.ts"
+import { dataFreshnessPage, lateAlerts, stateCounts } from "./freshness.ts"
 import { leftOutAlerts } from "./left-out.ts"
 import {
   ageText,
@@ -35,28 +36,19 @@ import { dataPricesPage } from "./prices.ts"
 import { DataRead } from "./read.ts"
 import { dataRejectsPage } from "./rejects.ts"
 import { checksText, dataChecksPage, dataRunPage, dataRunsPage } from "./runs.ts"
-import { findStoppedSlugs } from "./stopped.ts"
 
 /** One line per item; false is skipped. */
 const itemLines = (items: ReadonlyArray<HtmlPart>): HtmlPart =>
   items.map((item) => item && html`<div class="item">${item}</div>`)
 
-const lateBadge = (date: string, late_after: number | null, state: DataSetState, now: number): HtmlPart =>
-  isLate(date, late_after, now) && html` ${isFromSamples(state) ? badge("sample") : badge("late", "warning")}`
-
 const newestLines = (state: DataSetState, now: number) =>
   state.newest.map(
-    ({ date, isMonth, late_after, what }) =>
+    ({ date, isMonth, what }) =>
       date !== null &&
-      html`<small class="muted kind">${what}</small> ${isMonth ? monthWithAge(date, now) : dateWithAge(date, now)}${lateBadge(date, late_after, state, now)}`
+      html`<small class="muted kind">${what}</small> ${isMonth ? monthWithAge(date, now) : dateWithAge(date, now)}`
   )
 
-const dataSetTable = (
-  dataSets: ReadonlyArray<DataSetState>,
-  unserved: ReadonlySet<string>,
-  stopped: HtmlPart,
-  now: number
-) =>
+const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, unserved: ReadonlySet<string>, now: number) =>
   stackedTable("Data sets and how fresh they are", dataSets, [
     ["Data set", ({ title }) => html`<span class="nowrap">${title}</span>`],
     [
@@ -66,13 +58,16 @@ const dataSetTable = (
           ? itemLines(contents.map(({ count, what }) => html`<span class="nowrap">${countText(count)} ${what}</span>`))
           : badge(unserved.has(pipeline) ? "cannot be served" : "not loaded", "warning")
     ],
-    ["Newest", (state) => itemLines([...newestLines(state, now), state.pipeline === "commodities" && stopped])],
+    ["Newest", (state) => itemLines(newestLines(state, now))],
     [
-      "Last read",
-      (state) => {
-        if (state.last_read === undefined) return "never"
-        const date = state.last_read.finished_at
-        return html`${dateWithAge(date, now)}${lateBadge(date, state.late_after_days, state, now)}`
+      "Freshness",
+      ({ freshness, pipeline }) => {
+        const read = freshness
+          .map(({ last_complete_read_at }) => last_complete_read_at ?? "")
+          .toSorted()
+          .at(-1)
+        const age = read ? html`read completely ${ageText(read, now)}` : "never read completely"
+        return itemLines([...stateCounts(pipeline, freshness), html`<small class="muted">${age}</small>`])
       }
     ],
     [
@@ -118,14 +113,6 @@ const generationTable = (generations: ReadonlyArray<ListedGeneration>) =>
     ["Size", ({ bytes }) => bytesText(bytes), "numeric"]
   ])
 
-const stoppedText = (model: CommodityModel): HtmlPart => {
-  const { size } = findStoppedSlugs(model)
-  return (
-    size > 0 &&
-    html`<a href="/data/prices">${countText(size)} of ${countText(model.series.size)} series</a> ${badge("stopped", "warning")}`
-  )
-}
-
 const statePage: DataPage = {
   path: "/data",
   nav: "Data",
@@ -137,7 +124,11 @@ const statePage: DataPage = {
     )
     const failedChecks = checks.filter(({ bad_rows }) => bad_rows > 0)
     const unserved = data.unserved()
-    const alerts = [...listAlerts(dataSets, unserved, failedChecks, now), ...leftOutAlerts(leftOut)]
+    const alerts = [
+      ...listAlerts(dataSets, unserved, failedChecks),
+      ...lateAlerts(data.freshness()),
+      ...leftOutAlerts(leftOut)
+    ]
     const [newest] = generations
     const sumSizes = (listed: typeof generations) => bytesText(listed.reduce((sum, { bytes }) => sum + bytes, 0))
     const kept = generations.filter((generation) => generation.kept)
@@ -158,7 +149,7 @@ ${keyFigures([
   },
   { label: "Checks", value: checksText(checks), details: html`<a href="/data/checks">See the checks</a>` }
 ])}
-${section("Freshness", dataSetTable(dataSets, unserved, stoppedText(data.commodities()), now))}
+${section("Freshness", dataSetTable(dataSets, unserved, now))}
 ${section("Generations", generationTable(generations))}
 ${section(
   "Latest runs",
@@ -174,6 +165,7 @@ ${runsTable("Runs, newest first", runs)}`,
 
 const tabs = [
   [statePage, "State"],
+  [dataFreshnessPage, "Freshness"],
   [dataRunsPage, "Runs"],
   [dataFeedsPage, "Feeds"],
   [dataChecksPage, "Checks"],

@@ -1,10 +1,9 @@
 /** Queries of the feeds in the live generation: how far each has been read, its rows and its rejects. */
 import { Frequency, UnknownField } from "@larder/schemas"
-import { type DuckDb, timestampColumn } from "@larder/warehouse"
+import { type DuckDb, type FreshnessRow, timestampColumn } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { type Filters, type PageLimit, readPage, toParameters } from "../web/query.ts"
 import { matchesFeedSql } from "./rejects-read.ts"
-import { findStopped } from "./stopped.ts"
 
 const Feed = Schema.Struct({
   pipeline: Schema.String,
@@ -59,12 +58,6 @@ const reports = `
   select ${extractReportSql("feed")} as number, min(report) as title, min(frequency) as frequency
   from commodity.metric
   group by number`
-const ReadTo = Schema.Struct({ feed: Schema.String, number: Schema.String, newest: Schema.String })
-const commodityFeeds = `
-  select feed, ${extractReportSql("feed")} as number, read_to as newest
-  from ingest.live_cursor
-  where pipeline = 'commodities'`
-
 const latestUnknownFields = `
   select pipeline, feed, field, run_id, example from ingest.live_unknown_field
   order by run_id desc, pipeline, feed, field
@@ -73,31 +66,32 @@ const latestUnknownFields = `
 /** `after` and `after_pipeline` identify the last feed on the previous page. */
 export type FeedsQuery = Filters<"after" | "after_pipeline" | "pipeline"> & PageLimit
 
-const readReportFeeds = Effect.fnUntraced(function* (db: DuckDb["Service"], commodities: DuckDb["Service"]) {
-  const byNumber = new Map((yield* commodities.all(Report, reports)).map((report) => [report.number, report]))
-  return (yield* db.all(ReadTo, commodityFeeds)).flatMap(({ feed, newest, number }) => {
-    const report = byNumber.get(number)
-    return report === undefined ? [] : [{ feed, newest, title: report.title, frequency: report.frequency }]
-  })
-})
+/** The states of what is judged by each feed, without repetition. */
+const listStates = (freshness: ReadonlyArray<FreshnessRow>) => {
+  const states = new Map<string, Set<FreshnessRow["state"]>>()
+  for (const { feed, pipeline, state } of freshness) {
+    const name = `${pipeline} ${feed}`
+    states.set(name, (states.get(name) ?? new Set()).add(state))
+  }
+  return states
+}
 
-/**
- * Feeds of reports have a title and a frequency. Such a feed is marked as stopped if it is far behind the newest feed
- * of the same frequency.
- */
+/** Feeds of reports have a title and a frequency. */
 export const readFeeds = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   { after, after_pipeline, limit, pipeline }: FeedsQuery,
-  commodities: DuckDb["Service"] | undefined
+  commodities: DuckDb["Service"] | undefined,
+  freshness: ReadonlyArray<FreshnessRow>
 ) {
   const filters = toParameters({ after, after_pipeline, pipeline })
   const { last, rows } = yield* readPage(limit, (limit) => db.all(Feed, feedsAfter, { ...filters, limit }))
-  const reportFeeds = commodities === undefined ? [] : yield* readReportFeeds(db, commodities)
-  const byFeed = new Map(reportFeeds.map((report) => [report.feed, report]))
-  const stopped = new Set(findStopped(reportFeeds).map(({ feed }) => feed))
+  const found = commodities === undefined ? [] : yield* commodities.all(Report, reports)
+  const byNumber = new Map(found.map((report) => [report.number, report]))
+  const states = listStates(freshness)
   const described = rows.map((row) => {
-    const { feed, frequency, title } = (row.pipeline === "commodities" && byFeed.get(row.feed)) || {}
-    return { ...row, frequency, title, hasStopped: feed !== undefined && stopped.has(feed) }
+    const number = row.feed.split("/", 2).join("/")
+    const { frequency, title } = (row.pipeline === "commodities" && byNumber.get(number)) || {}
+    return { ...row, frequency, title, states: [...(states.get(`${row.pipeline} ${row.feed}`) ?? [])] }
   })
   return { last, rows: described }
 })

@@ -3,7 +3,6 @@ import type { Frequency, UnknownField } from "@larder/schemas"
 import { Effect } from "effect"
 import { searchForm } from "../web/form.ts"
 import {
-  badge,
   countText,
   dayTag,
   type Html,
@@ -16,6 +15,7 @@ import {
 } from "../web/html.ts"
 import { show } from "../web/page.ts"
 import { listPaging, makePath, readParameter } from "../web/query.ts"
+import { stateBadge } from "./freshness.ts"
 import { leftOutSection, oddValuesSection } from "./left-out.ts"
 import { bytesText, type DataPage, dateWithAge, pipelineSelect, pipelineTitleTag, readPipeline } from "./pieces.ts"
 import { DataRead } from "./read.ts"
@@ -49,8 +49,8 @@ const feedTable = (feeds: ReadonlyArray<Feed>, now: number) =>
     ["Pipeline", ({ pipeline }) => pipelineTitleTag(pipeline)],
     [
       "Read to",
-      ({ frequency, hasStopped, read_to }) =>
-        html`${read_to === null ? "as a whole" : cursorText(read_to, frequency)}${hasStopped && html` ${badge("stopped", "warning")}`}`
+      ({ frequency, read_to, states }) =>
+        html`${read_to === null ? "as a whole" : cursorText(read_to, frequency)}${states.map((state) => html` ${stateBadge(state)}`)}`
     ],
     ["Last new payload", ({ fetched_at }) => (fetched_at === null ? "none" : dateWithAge(fetched_at, now))],
     ["Payloads", ({ payloads }) => countText(payloads), "numeric"],

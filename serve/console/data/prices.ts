@@ -3,14 +3,13 @@
  * only from memory.
  */
 import { yearsBefore } from "@larder/schemas"
-import type { CommodityModel, Points, SeriesModel } from "@larder/warehouse"
+import type { CommodityModel, FreshnessRow, Points, SeriesModel } from "@larder/warehouse"
 import { Effect } from "effect"
 import { field, type OptionGroup, type Problems, searchForm, select } from "../web/form.ts"
 import {
   badge,
   countText,
   dayTag,
-  dayText,
   type Html,
   type HtmlPart,
   html,
@@ -24,11 +23,11 @@ import {
 import { show } from "../web/page.ts"
 import { checkDays } from "../web/period.ts"
 import { makePath, readChoice, readParameter } from "../web/query.ts"
+import { stateBadge } from "./freshness.ts"
 import type { DataPage } from "./pieces.ts"
 import { priceChart } from "./price-chart.ts"
 import { DataRead } from "./read.ts"
 import { type Drawable, listDrawables, maxPoints, readRange, summarizeLine, thinLines } from "./readings.ts"
-import { findStoppedSlugs } from "./stopped.ts"
 
 const path = "/data/prices"
 
@@ -55,8 +54,8 @@ const observationPeriod = (on: string, frequency: SeriesModel["record"]["frequen
 }
 
 /** The newest and the previous reading of each curated series. */
-const seriesTable = (model: CommodityModel) => {
-  const stopped = findStoppedSlugs(model)
+const seriesTable = (model: CommodityModel, freshness: ReadonlyArray<FreshnessRow>) => {
+  const states = new Map(freshness.flatMap(({ kind, state, subject }) => (kind === "metric" ? [[subject, state]] : [])))
   const rows = [...model.series.values()].map(({ metric: { points, title }, record }) => ({
     ...record,
     title,
@@ -68,10 +67,12 @@ const seriesTable = (model: CommodityModel) => {
   return stackedTable("The newest reading of each series", rows, [
     [
       "Series",
-      ({ newest, slug, title }) =>
-        html`<a href="${makePath(path, { series: slug })}">${title}</a> <small>${nameCode(slug)}</small>${
-          newest !== undefined && stopped.has(slug) && html` ${badge(`no reading since ${dayText(newest)}`, "warning")}`
+      ({ slug, title }) => {
+        const state = states.get(slug.replaceAll("-", "_")) // the name of the metric with the same values
+        return html`<a href="${makePath(path, { series: slug })}">${title}</a> <small>${nameCode(slug)}</small>${
+          (state === "late" || state === "ended" || state === "not_read") && html` ${stateBadge(state)}`
         }`
+      }
     ],
     ["Newest", (row) => valueOn(row, row.newest), "numeric"],
     ["Previous", (row) => valueOn(row, row.points.days.at(-2)), "numeric"],
@@ -176,7 +177,7 @@ export const dataPricesPage: DataPage = {
       html`${filterForm(options, chart, {})}
 <p class="ranges">${rangeLinks(chosen.points, shownFrom, makeLink)}</p>
 ${chartCard(chart, sampleBadge)}
-${section("All series", html`<div class="series">${seriesTable(model)}</div>`, sampleBadge)}`
+${section("All series", html`<div class="series">${seriesTable(model, data.freshness().freshness)}</div>`, sampleBadge)}`
     )
   })
 }

@@ -12,6 +12,7 @@ import {
 } from "@larder/warehouse"
 import { Context, Effect, type FileSystem, Layer, Option, type Path, Schema } from "effect"
 import type { ReadModel } from "../../api/index.ts"
+import type { WarehouseState } from "../../monitoring/index.ts"
 import { type Filters, type PageLimit, readPage, toParameters } from "../web/query.ts"
 import { type DataSetContents, type DataSetState, readContents } from "./data-sets.ts"
 import { type FeedsQuery, readFeeds, readUnknownFields } from "./feeds-read.ts"
@@ -56,7 +57,11 @@ export type CheckRow = typeof Check.Type
 /** `before` is the last run on the previous page. */
 type RunsFilters = Filters<"before" | "outcome" | "pipeline">
 
-const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout: Layout) {
+const makeDataRead = Effect.fnUntraced(function* (
+  live: Live<ReadModel>,
+  layout: Layout,
+  warehouse: () => WarehouseState
+) {
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   /** `ingest` is the connection to the tables of `ingest` in the live generation. */
   const readLive = <A, E>(
@@ -90,7 +95,8 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
       const states = yield* readPipelineStates(ingest)
       return (yield* readContentsOnce(generation)).flatMap((contents): ReadonlyArray<DataSetState> => {
         const state = states.find(({ pipeline }) => pipeline === contents.pipeline)
-        return state === undefined ? [] : [{ ...contents, ...state }]
+        const freshness = warehouse().freshness.filter(({ pipeline }) => pipeline === contents.pipeline)
+        return state === undefined ? [] : [{ ...contents, ...state, freshness }]
       })
     })
   )
@@ -101,13 +107,16 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
       ({ generations }) => generations.toReversed()
     ),
     dataSets,
+    /** What `ingest.freshness` said at the last read, and whether that was the newest. */
+    freshness: warehouse,
     runs,
     run,
     checks: readLive((db) => db.all(Check, checksOfGeneration)),
     rejects: (query: RejectsFilters & PageLimit) => readLive((db) => readRejects(db, query)),
     reasons: (filters: ReasonsFilters) => readLive((db) => readReasons(db, filters)),
     feedsWithRejects: (pipeline: string | undefined) => readLive((db) => readFeedsWithRejects(db, pipeline)),
-    feeds: (query: FeedsQuery) => readLive((db, { dataSet }) => readFeeds(db, query, dataSet("commodities"))),
+    feeds: (query: FeedsQuery) =>
+      readLive((db, { dataSet }) => readFeeds(db, query, dataSet("commodities"), warehouse().freshness)),
     unknownFields: readLive(readUnknownFields),
     oddValues: readLive(readOddValues),
     leftOut: readLive(readLeftOut),
@@ -125,5 +134,6 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
 export class DataRead extends Context.Service<DataRead, Effect.Success<ReturnType<typeof makeDataRead>>>()(
   "larder/serve/DataRead"
 ) {
-  static readonly layer = (live: Live<ReadModel>, layout: Layout) => Layer.effect(DataRead, makeDataRead(live, layout))
+  static readonly layer = (live: Live<ReadModel>, layout: Layout, warehouse: () => WarehouseState) =>
+    Layer.effect(DataRead, makeDataRead(live, layout, warehouse))
 }

@@ -243,7 +243,7 @@ describe("a customer in the console", () => {
     withPage(async (page) => {
       await page.goto("/data")
       await checkPage(page, "data")
-      for (const name of ["Runs", "Feeds", "Checks", "Rejects", "Prices"]) {
+      for (const name of ["Freshness", "Runs", "Feeds", "Checks", "Rejects", "Prices"]) {
         await press(page, page.getByRole("navigation", { name: "Data" }).getByRole("link", { name }))
         expect(await readHeading(page)).toBe(name)
         await checkPage(page, `data-${name.toLowerCase()}`)

@@ -44,7 +44,13 @@ const layerConsole = (folder: string, now: () => number) => {
     Effect.gen(function* () {
       const context = yield* Effect.context<Services>()
       const app = makeConsole<Services>({
-        readiness: () => ({ status: "ready", generation: "none", data_sets: {}, ledger: "writable" as const }),
+        readiness: () => ({
+          status: "ready",
+          generation: "none",
+          data_sets: {},
+          ledger: "writable",
+          freshness: { read_at: null, states: {} } as const
+        }),
         meters: makeMeters(),
         metrics: [],
         pages: spendingPages,

@@ -83,7 +83,6 @@ export const exampleIn = (schema: string) => {
       licence: "ours",
       attribution: "the shop",
       source_url: "https://shop.example",
-      late_after_days: 2,
       newest: { in: "data", table: `${schema}.price`, day: "max(seen_on)" }
     },
     tables: [shelf, price, delivery],

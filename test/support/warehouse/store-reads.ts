@@ -26,6 +26,8 @@ interface ProductRead {
 export interface StoreRead {
   /** Day of January 2026. */
   readonly day: number
+  /** Instead of that day at 10:00. */
+  readonly read_at?: string
   readonly store?: string
   readonly status?: "complete" | "partial" | "failed"
   /** Default: whether the read is complete. */
@@ -116,7 +118,7 @@ const insertRows = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
       {
         run_id,
         store_id,
-        read_at: timeOfDay(read.day),
+        read_at: read.read_at ?? timeOfDay(read.day),
         fetch_status: status,
         outcome,
         pages_read: 1,

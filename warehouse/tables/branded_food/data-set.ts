@@ -51,8 +51,7 @@ export const brandedFood: DataSet = {
     licence: "CC0 1.0",
     attribution: "USDA FoodData Central",
     source_url: "https://fdc.nal.usda.gov",
-    newest: { in: "data", table: "branded_food.food", day: "max(release_on)" },
-    late_after_days: 14
+    newest: { in: "data", table: "branded_food.food", day: "max(release_on)" }
   },
   tables: [
     nutrientTable,

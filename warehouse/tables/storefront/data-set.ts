@@ -42,8 +42,7 @@ export const storefront: DataSet = {
       in: "reads",
       table: "ingest.live_store_read",
       day: "(max(read_at) filter (fetch_status <> 'failed'))::date"
-    },
-    late_after_days: 2
+    }
   },
   tables: [
     storeTable,

@@ -20,8 +20,7 @@ export const exchangeRate: DataSet = {
     licence: "None: the source is fictional.",
     attribution: "rates.example",
     source_url: "https://rates.example",
-    newest: { in: "data", table: "exchange_rate.rate", day: "max(day)" },
-    late_after_days: 4
+    newest: { in: "data", table: "exchange_rate.rate", day: "max(day)" }
   },
   tables: [rateTable],
   views: [],

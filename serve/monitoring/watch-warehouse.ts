@@ -1,0 +1,83 @@
+/**
+ * Reads what `ingest.freshness` says, the newest runs, and what is left out: once a minute, because data becomes late while
+ * nothing happens, and for each new generation. Requests get the last result. A read takes about 10 ms of the event
+ * loop; DuckDB's threads do the rest.
+ */
+import {
+  type FreshnessRow,
+  type Layout,
+  type Live,
+  type PipelineState,
+  readFreshness,
+  readPipelineStates,
+  refreshOpened
+} from "@larder/warehouse"
+import { Clock, Duration, Effect, Schedule, Schema } from "effect"
+
+const interval = Duration.minutes(1)
+/** How soon a new generation is read. */
+const pollInterval = Duration.seconds(1)
+/** A read that takes longer fails: the disk does not respond. */
+const maxReadTime = Duration.seconds(30)
+
+const LeftOutCount = Schema.Struct({ pipeline: Schema.String, kind: Schema.String, feeds: Schema.Int })
+const selectLeftOut = `
+  select pipeline, kind, count(distinct feed)::integer as feeds from ingest.live_left_out group by all order by all`
+
+export interface WarehouseState {
+  /** When this was read, in UTC; undefined if that never succeeded. */
+  readonly read_at: string | undefined
+  /** All of `ingest.freshness`. */
+  readonly freshness: ReadonlyArray<FreshnessRow>
+  readonly pipelines: ReadonlyArray<PipelineState>
+  readonly left_out: ReadonlyArray<typeof LeftOutCount.Type>
+  /** Why the last read failed: the rest is older. Undefined if it succeeded. */
+  readonly fault: string | undefined
+  /** Reads that failed since the start. */
+  readonly failures: number
+}
+
+const readState = Effect.fnUntraced(function* <Model>(layout: Layout, live: Live<Model>) {
+  const freshness = yield* readFreshness(layout)
+  if (freshness === undefined) return yield* Effect.fail(new Error(`${layout.catalogue} is missing`))
+  const [pipelines, left_out] = yield* live.use(({ ingest }) =>
+    Effect.all([readPipelineStates(ingest), ingest.all(LeftOutCount, selectLeftOut)])
+  )
+  return { freshness, pipelines, left_out, read_at: new Date(yield* Clock.currentTimeMillis).toISOString() }
+})
+
+/** Reads once, and then until the scope ends. A failure is logged when it begins; the last state stays. */
+export const watchWarehouse = Effect.fn("watchWarehouse")(function* <Model>(layout: Layout, live: Live<Model>) {
+  let state: WarehouseState = {
+    read_at: undefined,
+    freshness: [],
+    pipelines: [],
+    left_out: [],
+    fault: undefined,
+    failures: 0
+  }
+  let read = { generation: "", at: Number.NEGATIVE_INFINITY }
+  const readOnce = Effect.gen(function* () {
+    read = { generation: live.current().id, at: yield* Clock.currentTimeMillis }
+    state = { ...(yield* readState(layout, live)), fault: undefined, failures: state.failures }
+  }).pipe(
+    Effect.timeout(maxReadTime),
+    Effect.catch((error) => {
+      const isNew = state.fault !== error.message
+      state = { ...state, fault: error.message, failures: state.failures + 1 }
+      return isNew ? Effect.logWarning(`ingest.freshness could not be read: ${error.message}`) : Effect.void
+    })
+  )
+  const isDue = Effect.map(
+    Clock.currentTimeMillis,
+    (now) => read.generation !== live.current().id || Math.abs(now - read.at) >= Duration.toMillis(interval)
+  )
+  /** A server sees a generation before its run has updated the files that people open, or if that run was killed. */
+  const refresh = refreshOpened(layout, "server").pipe(
+    Effect.catch(({ message }) => Effect.logDebug(`the files that people open may be older: ${message}`))
+  )
+  yield* readOnce
+  const poll = Effect.flatMap(isDue, (due) => (due ? Effect.andThen(refresh, readOnce) : Effect.void))
+  yield* Effect.forkScoped(Effect.repeat(poll, Schedule.spaced(pollInterval)))
+  return { current: () => state }
+})
