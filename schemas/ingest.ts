@@ -309,10 +309,10 @@ export const Freshness = Schema.Struct({
   ),
   state: described.oneOf(
     ["fresh", "late", "ended", "sample", "not_loaded", "not_read"],
-    "`fresh`: nothing is overdue; `late`: the next value or read did not come in time; or a series that ended lacks its last values; or a metric that is always printed has no value, although others of its feed have; or its schedule is not understood, so nobody can tell; `ended`: a series that gets no more values, or a store that was late already when a live run requested others of its list, but not this one: it is no longer on that list, or what no run reads any more: see `commodity.inactive`; `sample`: bundled samples, which are never late; `not_loaded`: its data set was never published; `not_read`: no value of its feed was ever read, or none of a metric that is printed only sometimes, which therefore cannot be late; or it was never read completely; or it is not late yet, but the last attempt could not read it."
+    "`fresh`: nothing is overdue; `late`: the next value or read did not come in time; or a series that ended lacks its last values; or a metric that is always printed has no value, although others of its feed have; or its schedule is not understood, so nobody can tell; `ended`: a series that gets no more values, or a store that was late already when a live run requested others of its list, but not this one: it is no longer on that list, or what no run reads any more: see `commodity.inactive`; `sample`: bundled samples, which are never late; `not_loaded`: its data set was never published; `not_read`: no value of its feed was ever read; or it was never read completely; or it is not late yet, but the last attempt could not read it."
   ),
   why: described.text(
-    "The reason for the state, in words, and the day after which its report came without a number for the metric."
+    "The reason for the state, in words, and the day after which its report came without a number for the metric, or that it never had one."
   )
 }).annotate({
   identifier: "ingest.freshness",

@@ -120,7 +120,12 @@ describe("docs/ingesting.md", () => {
     const [, condition = "false"] = /missing data sets either asks for\s+`([^`]*)`/.exec(text) ?? []
     const newest = { last_observed_on: "2026-08-29" }
     const ended = { ...newest, ended_on: "2026-08-29", feed: "ended" }
-    const metrics = { newest, ended, never: { printed: "sometimes" }, late: { last_observed_on: "2026-06-27" } }
+    const metrics = {
+      newest,
+      ended,
+      never: { printed: "sometimes", no_values_reason: "none" },
+      late: { last_observed_on: "2026-06-27" }
+    }
     const rows = metricRows(metrics, { "ingest.left_out": [leftOut(1, "commodities", "ended", "partial")] })
     const named = `subject, (${condition}) as named`
     const [found, samples] = await Effect.runPromise(

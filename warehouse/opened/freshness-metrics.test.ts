@@ -153,26 +153,35 @@ describe("a metric", () => {
       })
     })
   )
-  itLive("without any value is late if others of its feed have one, and not read if it is printed only sometimes", () =>
-    Effect.gen(function* () {
-      const empty = { last_observed_on: null, no_values_reason: "No row has a usable number." }
-      const rows = metricRows({
-        always: empty,
-        holidayWeek,
-        "of an empty feed": { ...empty, feed: "empty" },
-        sometimes: { ...empty, printed: "sometimes" }
+  itLive(
+    "without any value is late if others of its feed have one, and like these if it is printed only sometimes",
+    () =>
+      Effect.gen(function* () {
+        const empty = { last_observed_on: null, no_values_reason: "No row has a usable number." }
+        const rows = metricRows({
+          always: empty,
+          holidayWeek,
+          "of an empty feed": { ...empty, feed: "empty" },
+          sometimes: { ...empty, printed: "sometimes" }
+        })
+        const found = yield* queryFreshness("subject, state, expected_at, late_at, why", "2026-09-08", rows)
+        const nothing = { expected_at: null, late_at: null, why: "No row has a usable number." }
+        assert.deepStrictEqual(
+          found.filter(({ subject }) => subject !== "holidayWeek"),
+          [
+            { subject: "always", state: "late", ...nothing },
+            { subject: "of an empty feed", state: "not_read", ...nothing },
+            {
+              subject: "sometimes",
+              state: "fresh",
+              expected_at: "2026-09-09 17:15:00",
+              late_at: "2026-09-11 17:15:00",
+              why: "The value of 2026-09-05 is expected by 2026-09-09 17:15 UTC, and late from 2026-09-11 17:15 UTC on. No row has a usable number."
+            }
+          ]
+        )
+        assert.strictEqual((yield* statesAt("2026-09-12", rows)).sometimes, "late")
       })
-      const found = yield* queryFreshness("subject, state, expected_at, late_at, why", "2026-09-08", rows)
-      const nothing = { expected_at: null, late_at: null, why: "No row has a usable number." }
-      assert.deepStrictEqual(
-        found.filter(({ subject }) => subject !== "holidayWeek"),
-        [
-          { subject: "always", state: "late", ...nothing },
-          { subject: "of an empty feed", state: "not_read", ...nothing },
-          { subject: "sometimes", state: "not_read", ...nothing }
-        ]
-      )
-    })
   )
   it.effect.each([
     ["weekly", "Wednesday of the next month, 13:15"],

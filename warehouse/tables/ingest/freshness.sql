@@ -245,7 +245,7 @@ value_status as (
       when has_ended and feed_newest_on is not null
         -- a series ends before its last values become final
         then if(newest_on = ended_on or kind = 'final_values', 'ended', 'incomplete')
-      when newest_on is null then 'empty'
+      when read_to is null then 'empty'
       when expected_at is null or late_at is null then 'without schedule'
       else 'scheduled'
     end as status
@@ -265,7 +265,7 @@ source as (
     case status
       when 'ended' then 'ended'
       when 'incomplete' then 'late'
-      when 'empty' then if(feed_newest_on is null or printed = 'sometimes', 'not_read', 'late')
+      when 'empty' then if(feed_newest_on is null, 'not_read', 'late')
       when 'without schedule' then 'late'
     end as settled,
     case status
@@ -277,11 +277,11 @@ source as (
         || frequency || ' values. Correct `publishes_on` in the catalog, and run commodities again.'
       else if(kind = 'final_values', 'The final value of ', 'The value of ') || next_on
     end as text,
-    if(
-      not has_ended and newest_on < feed_newest_on,
-      'The report came without a number for it after ' || newest_on || '.',
-      null
-    ) as remark
+    case
+      when status = 'scheduled' and newest_on is null then no_values_reason
+      when not has_ended and newest_on < feed_newest_on
+        then 'The report came without a number for it after ' || newest_on || '.'
+    end as remark
   from value_status
   left join (select * from feed_read where pipeline = 'commodities') as value_read using (feed)
   union all
