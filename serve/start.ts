@@ -31,7 +31,7 @@ import { watchDescriptors } from "./descriptors.ts"
 import { addDocs } from "./docs/index.ts"
 import { Ledger } from "./ledger/index.ts"
 import { makeMcpHandler } from "./mcp/index.ts"
-import { notifyEachMinute } from "./notices/index.ts"
+import { notifyOfFreshness } from "./notices/index.ts"
 import { administerPeople, createFirstLink, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
@@ -163,7 +163,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   if (warning !== undefined) yield* Effect.logWarning(warning)
   for (const url of [apiAddress, consoleAddress]) if (!isAllInterfaces(url)) origins.add(url)
   if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)
-  if (webhook !== undefined) yield* notifyEachMinute(layout, webhook)
+  if (webhook !== undefined) yield* notifyOfFreshness(layout, webhook)
   const { data_sets, generation } = readiness()
   return {
     addresses: { api: addressFor(apiAddress, null), console: addressFor(consoleAddress, null) },

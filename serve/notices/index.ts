@@ -1,2 +1,2 @@
 /** The notices that a server sends to its operator. */
-export { notifyEachMinute } from "./notify-freshness.ts"
+export { notifyOfFreshness } from "./notify-freshness.ts"

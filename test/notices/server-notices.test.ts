@@ -3,7 +3,7 @@
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { notifyOnce } from "@larder/serve/notices/notify-freshness.ts"
+import { notifyFreshnessOnce } from "@larder/serve/notices/notify-freshness.ts"
 import { layoutOf, webhookFromSettings } from "@larder/warehouse"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -51,7 +51,7 @@ const withTwoServers = (
     const webhook = yield* webhookFromSettings
     if (webhook === undefined) throw new Error("there is no webhook")
     const check = (server: "first" | "second") =>
-      notifyOnce(layout, webhook, server).pipe(
+      notifyFreshnessOnce(layout, webhook, server).pipe(
         Effect.provideContext(server === "first" ? first : second),
         Effect.provide(NodeServices.layer)
       ) as Effect.Effect<void, unknown> // its only service is ConsoleDatabase
