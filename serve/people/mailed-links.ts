@@ -11,18 +11,18 @@ import type { NewInvitation } from "./person.ts"
 const dayMs = 24 * 60 * 60_000
 export const maxMailsPerDay = 3
 
+const freeSlots = "delete from console.mailed_link where mailed_at <= $1"
 /** Of several servers that take the same slot, one succeeds. */
 const takeSlot = `
-  insert into console.mailed_link as taken (email, slot, mailed_at) values ($1, $2, $3)
-  on conflict (email, slot) do update set mailed_at = excluded.mailed_at
-  where taken.mailed_at <= $4
+  insert into console.mailed_link (email, slot, mailed_at) values ($1, $2, $3)
+  on conflict (email, slot) do nothing
   returning slot`
 
 const findSlot = Effect.fnUntraced(function* ({ run }: Statements, email: string) {
   const now = yield* Clock.currentTimeMillis
-  const values = [timestampOf(now), timestampOf(now - dayMs)]
+  yield* run(freeSlots, [timestampOf(now - dayMs)])
   for (let slot = 1; slot <= maxMailsPerDay; slot++) {
-    if ((yield* run(takeSlot, [email, slot, ...values])) > 0) return slot
+    if ((yield* run(takeSlot, [email, slot, timestampOf(now)])) > 0) return slot
   }
   return undefined
 })

@@ -13,17 +13,22 @@ import { InvalidEmail, type Person, TooManyAttempts } from "./person.ts"
 
 /** By then the answer is sent: a transaction of SQLite blocks everything else in this process. */
 const delay = Duration.millis(200)
-const maxConcurrency = 2
-/** Further requests are dropped, and logged: people ask again. */
-const maxPending = 200
+const maxConcurrentMails = 2
+/** Further requests are dropped, and logged once until all others are done: people ask again. */
+const maxPending = 1_000
 
 /** The links lead to `consoleUrl`, which is not an address that a request has named. */
 export const openPasswordResets = Effect.fnUntraced(function* (mailer: Mailer, consoleUrl: () => string) {
   const people = yield* People
   const scope = yield* Effect.scope
-  const workers = yield* Semaphore.make(maxConcurrency)
+  const workers = yield* Semaphore.make(maxConcurrentMails)
   const attempts = makeAttempts() // its own: requests for an address must not delay its sign-ins
   let pending = 0
+  let hasWarned = false
+  const done = () => {
+    pending--
+    if (pending === 0) hasWarned = false
+  }
 
   const mailReset = Effect.fnUntraced(function* (person: Person) {
     const reset = yield* logChange(people.resetOnRequest(person), "password reset requested", describeReset)
@@ -37,15 +42,14 @@ export const openPasswordResets = Effect.fnUntraced(function* (mailer: Mailer, c
       yield* Effect.sleep(delay)
       const person = yield* people.withEmail(email)
       if (person === undefined) return
-      if (yield* people.withinMailLimit(email, mailReset(person))) return
+      if (yield* people.withinMailLimit(email, workers.withPermit(mailReset(person)))) return
       yield* Effect.logInfo("no further link is mailed to this person today", { person_id: person.id })
     },
     Effect.catchTag("MailNotDelivered", ({ message }) =>
       Effect.logWarning(`a link to choose a password was not mailed: ${message}`)
     ),
     Effect.catchCause((cause) => Effect.logError("a link to choose a password could not be mailed", cause)),
-    workers.withPermit,
-    Effect.ensuring(Effect.sync(() => pending--))
+    Effect.ensuring(Effect.sync(done))
   )
 
   return {
@@ -59,7 +63,9 @@ export const openPasswordResets = Effect.fnUntraced(function* (mailer: Mailer, c
       const attempt = attempts.beginUnknown(email, address, yield* Clock.currentTimeMillis)
       if (attempt instanceof TooManyAttempts) return yield* attempt
       if (pending >= maxPending) {
-        yield* Effect.logWarning("too many requests for new passwords: one is dropped")
+        if (!hasWarned)
+          yield* Effect.logWarning("too many requests for new passwords at the same time: some are dropped")
+        hasWarned = true
         return undefined
       }
       pending++

@@ -1,4 +1,4 @@
--- Mails with links to one address within a day: each takes one of three slots, which is free again after a day.
+-- Mails with links to one address within a day: each takes one of three slots. A row is deleted after a day.
 create table console.mailed_link (
   email text not null,
   slot integer not null,
