@@ -48,12 +48,12 @@ const kinds = {
     subject: "Your invitation to Larder",
     describe: (host: string) => [
       `You are invited to the Larder console at ${host}.`,
-      "Open the link below and choose a password. From then on, you sign in with this",
-      "e-mail address."
+      "Open the link below and choose a password. From then on, you sign in with",
+      "this e-mail address."
     ],
     closing: [
-      "You get this mail because an operator of the console entered your address. If you",
-      "did not expect it, ignore it."
+      "You get this mail because an operator of the console entered your address.",
+      "If you did not expect it, ignore it."
     ]
   },
   requested_reset: {
@@ -61,8 +61,8 @@ const kinds = {
     describe: (host: string) => [
       "Someone asked for a new password for the Larder console at",
       `${host}, where you sign in with this e-mail address.`,
-      "If that was you, open the link below. When you have chosen a new password, you are",
-      "signed out everywhere else."
+      "If that was you, open the link below and choose one. You are then signed out",
+      "everywhere else."
     ],
     closing: ["If that was not you, ignore this mail: your password stays as it is."]
   },
