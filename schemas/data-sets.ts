@@ -55,8 +55,9 @@ export {
   revisionStatuses,
   Series
 } from "./commodity/records.ts"
+export { findScheduleFault, Printed, scheduleForms } from "./commodity/schedule.ts"
 export * from "./commodity/tables.ts"
-export * from "./commodity/units.ts"
+export { Unit, units } from "./commodity/units.ts"
 export {
   getProduct,
   getStore,

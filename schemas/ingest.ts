@@ -1,7 +1,7 @@
 /** The records of every pipeline run: tables of the warehouse schema `ingest`. Times are UTC. */
 import { Schema } from "effect"
 import { dataSets } from "./data-sets.ts"
-import { described, payload, refersTo } from "./described.ts"
+import { described, inUnit, payload, refersTo } from "./described.ts"
 import { FetchStatus, ReadOutcome } from "./storefront/records.ts"
 
 const toRun = (description: string) => refersTo("ingest.run.run_id", described.text(description))
@@ -20,7 +20,8 @@ export const RunRecord = Schema.Struct({
   run_id: described.text("Id of the run; sorts by start."),
   pipeline,
   origin: Origin.annotate({
-    description: "Where the payloads came from: the network, a recorded folder, or the bundled samples."
+    description:
+      "Where the payloads came from: `live`, the network; `replay`, a recorded folder; or `sample`, the bundled samples."
   }),
   outcome: described.oneOf(
     ["published", "unchanged", "partial", "failed", "checks_failed", "interrupted"],
@@ -71,7 +72,7 @@ export const GenerationRow = Schema.Struct({
   made_by: described.text("User, machine and version of Larder that made it."),
   kind: described.oneOf(
     ["run", "rollback", "rebuild"],
-    "What made the generation: a run, a rollback, or a rebuild of a data set from the raw archive."
+    "What made the generation: a `run`, a `rollback`, or a `rebuild` of a data set from the raw archive."
   ),
   pipeline: described.textOrNull("Pipeline of the run, rollback or rebuild; null for a rollback of all data sets."),
   run_id: refersTo("ingest.run.run_id", described.textOrNull("The run; null for rollbacks and rebuilds.")),
@@ -94,8 +95,8 @@ export const RawFile = Schema.Struct({
   feed,
   run_id: toRun("Run that read the payload."),
   fetched_at: described.text("When it was fetched, in UTC."),
-  bytes: described.integer("Size of the payload in bytes."),
-  content_type: described.textOrNull("Content type of the response; null in recordings."),
+  bytes: inUnit("bytes", described.integer("Size of the payload in bytes.")),
+  content_type: described.textOrNull("Content type of the response; null in recordings and bundled samples."),
   rows_read: described.integer("Rows in the payload."),
   rows_rejected: described.integer("Rows in the payload that could not be read."),
   rows_stated: described.integerOrNull("Rows that the payload says it has; null if it does not say that."),
@@ -106,7 +107,7 @@ export const RawFile = Schema.Struct({
   window_to: described.textOrNull("Last day whose rows were used; null if all rows were."),
   origin: Origin.annotate({
     description:
-      "Where that run got the payload from: the network, a recorded folder, or the bundled samples, which are mostly generated."
+      "Where that run got the payload from: `live`, the network; `replay`, a recorded folder; or `sample`, the bundled samples, which are mostly generated."
   })
 }).annotate({
   identifier: "ingest.raw_file",
@@ -248,7 +249,7 @@ export const StoreReadRow = Schema.Struct({
   read_at: described.text("When the store was read, in UTC."),
   fetch_status: FetchStatus.annotate({
     description:
-      "complete; partial: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true, and collections if the outcome is `rejected`; failed: no data of the store was loaded."
+      "`complete`; `partial`: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true, and collections if the outcome is `rejected`; `failed`: no data of the store was loaded."
   }),
   ...ReadOutcome.fields,
   pages_read: described.integer(
@@ -263,10 +264,16 @@ export const StoreReadRow = Schema.Struct({
   ),
   collections_read: described.integer("Collections that were found."),
   currency: described.textOrNull("ISO 4217 currency in which the prices were served; null if unknown."),
-  seconds: described.number("How long the read took, in seconds."),
+  seconds: inUnit("seconds", described.number("How long the read took, in seconds.")),
   feed: described.text("Name of the store in `ingest.left_out` and `ingest.raw_file`, such as `store/shop.example`."),
   sale_changes_at: described.textOrNull(
     "When the first sale after the read begins or ends, in UTC: the store is then due again. Null if its feed states no such time."
+  ),
+  due_from: described.timeOrNull(
+    "Until when later runs do not request the store, except for such a sale: `LARDER_STORE_MIN_INTERVAL` after the run read its list, in UTC. Null for reads that an earlier version recorded."
+  ),
+  due_by: described.timeOrNull(
+    "From when on every run requests the store, if its list has it: `LARDER_STORE_MAX_INTERVAL` after the run read its list, in UTC. A rebuild computes both times with the settings of its own time. Null for reads that an earlier version recorded."
   )
 }).annotate({
   identifier: "ingest.store_read",
@@ -276,33 +283,33 @@ export const StoreReadRow = Schema.Struct({
 export const Freshness = Schema.Struct({
   pipeline,
   kind: described.oneOf(
-    ["metric", "release_form", "store", "feed", "data_set"],
-    "What is judged: a metric of commodities, a form of the releases of branded foods, a store, any other feed, such as a section of final prices, or a data set that is not loaded."
+    ["metric", "final_values", "release_form", "store", "feed", "data_set"],
+    "What is judged: `metric`: the values of a metric of commodities; `final_values`: its final values, if its report has a section of them; `release_form`: a form of the releases of branded foods; `store`: a store; `feed`: any other feed; `data_set`: a data set that is not loaded."
   ),
   subject: described.text(
-    "Which one: `commodity.metric.metric_name`, the feed, `storefront.store.domain`, or the pipeline of a data set."
+    "Which one: `commodity.metric.metric_name` of a metric and of final values, the feed, `storefront.store.domain`, or the pipeline of a data set."
   ),
   feed: described.textOrNull(
-    "Feed that it is read from, as in `ingest.left_out`; null for a data set. A metric with provisional and final values is judged by the feed of the provisional ones; the feed of the final ones is a subject of its own."
+    "Feed that it is read from, as in `ingest.left_out`; null for a data set. Of a metric with provisional and final values, the feed of the provisional ones: the row of the kind `final_values` has the other."
   ),
   newest_on: described.dayOrNull(
-    "Newest day that was read: of a value of the metric itself, of a release whose address states its day, or of the last read of a store that did not fail, in UTC. Null if there is none."
+    "Newest day that was read: of a value of the metric itself, of a final one for `final_values`, of a release whose address states its day, or of the last read of a store that did not fail, in UTC. Null if there is none."
   ),
   last_complete_read_at: described.timeOrNull(
     "When it was last read to its end, in UTC, even if it was unchanged or rows of it were rejected. Null if it never was."
   ),
   expected_at: described.timeOrNull(
-    "When the next value or read is expected, in UTC. A value: at the time in `commodity.metric.publishes_on` for the period after the newest value of its feed, of whatever metric. A release form, or any other feed: seven days after the last complete read. A store: after the time without a new price or availability before that read, at least one day and at most seven. Null if nothing is expected."
+    "When the next value or read is expected, in UTC. A value: at the time in `commodity.metric.publishes_on` for the period after `newest_on`, or after the newest value of its feed if `commodity.metric.printed` is `sometimes`. A final value: the same, with `final_publishes_on`. A release form, or any other feed: seven days after the last complete read. A store: after the time without a new price or availability before that read, but not before `ingest.store_read.due_from` or within a day, and not after `due_by`. Null if nothing is expected."
   ),
   late_at: described.timeOrNull(
-    "From when on it is late without that value or read, in UTC. A value: two working days after `expected_at`, a daily one after one; there is no calendar of holidays. A release form, or any other feed: 14 days after the last complete read. A store: after twice its time. Null if nothing is expected."
+    "From when on it is late without that value or read, in UTC. A value or final value: two working days after `expected_at`, a daily one after one; there is no calendar of holidays. A release form, or any other feed: 14 days after the last complete read. A store: after twice its time. Null if nothing is expected."
   ),
   left_out: described.textOrNull(
     "What is left out of it, as `ingest.live_left_out.kind`: `untrusted` or `unreachable` if the last attempt could not read it, otherwise `partial` if a part is missing; null if nothing is."
   ),
   state: described.oneOf(
     ["fresh", "late", "ended", "sample", "not_loaded", "not_read"],
-    "`fresh`: nothing is overdue; `late`: the next value or read did not come in time, or a series that ended lacks its last values; `ended`: a series that gets no more values, or a store that was due and that the newest live run did not request, because it is no longer on the list; `sample`: bundled samples, which are never late; `not_loaded`: its data set was never published; `not_read`: no value of its feed was ever read, or it was never read completely, or it is not late yet, but the last attempt could not read it."
+    "`fresh`: nothing is overdue; `late`: the next value or read did not come in time; or a series that ended lacks its last values; or a metric that is always printed has no value, although others of its feed have; or its schedule is not understood, so nobody can tell; `ended`: a series that gets no more values, or a store that was late already when a live run requested others of its list, but not this one: it is no longer on that list; `sample`: bundled samples, which are never late; `not_loaded`: its data set was never published; `not_read`: no value of its feed was ever read, or none of a metric that is printed only sometimes, which therefore cannot be late; or it was never read completely; or it is not late yet, but the last attempt could not read it."
   ),
   why: described.text(
     "The reason for the state, in words, and since when a report that came had no number for the metric."
@@ -310,5 +317,5 @@ export const Freshness = Schema.Struct({
 }).annotate({
   identifier: "ingest.freshness",
   description:
-    "One row per metric, per feed of final prices, per form of the releases of branded foods, per store, and per data set that is not loaded: how new it is, and whether something is overdue. Computed when it is asked, with the time of the query."
+    "One row per metric, per metric with final values, per form of the releases of branded foods, per other feed, per store, and per data set that is not loaded: how new it is, and whether something is overdue. Computed when it is asked, with the time of the query."
 })

@@ -105,7 +105,7 @@ export const statusCommand = Command.make(
     json: jsonFlag("one JSON array"),
     notify: booleanFlag(
       "notify",
-      "Also send to LARDER_NOTIFY_URL what has become late, or fresh again, since the last call"
+      "Also send to LARDER_NOTIFY_URL what has become late, is fresh again or has ended since the last call"
     )
   },
   Effect.fn(function* ({ json, notify }) {

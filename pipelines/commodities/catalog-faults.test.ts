@@ -37,7 +37,7 @@ describe("an invalid line of the catalog", () => {
       (text) => text.replace("\tusd_per_lb\t", "\t"),
       closeLine,
       null,
-      /12 cells.* 13 columns/
+      /13 cells.* 14 columns/
     ],
     [
       "a repeated name",

@@ -218,7 +218,7 @@ describe("feeds", () => {
     )
   })
 
-  it("change their mapping hash if one of their lines changes, but not for a text, a schedule, an end or a licence", () => {
+  it("change their mapping hash if one of their lines changes, but not for a text, a schedule, an end, a licence or how often it is printed", () => {
     const hashes = hashesOf(tableText)
     const changed = (table: TableName, from: string, to: string) => {
       const now = hashesOf((name) => (name === table ? tableText(name).replace(from, to) : tableText(name)))
@@ -231,6 +231,7 @@ describe("feeds", () => {
     assert.deepStrictEqual(changed("feeds", "\tweekly\tFriday\t", "\tweekly\tMonday\t"), [])
     assert.deepStrictEqual(changed("feeds", "every working day, 11:00", "every working day, 11:30"), [])
     assert.deepStrictEqual(changed("metrics", "\t2025-05-31", "\t"), [])
+    assert.deepStrictEqual(changed("metrics", "\tsometimes\t", "\talways\t"), [])
     assert.deepStrictEqual(changed("notes", "At 3.5% butterfat.", "At 3.5 percent butterfat."), [])
   })
 })

@@ -4,13 +4,21 @@
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { Day, Frequency, Licence, type RevisionStatus, revisionStatuses, Unit } from "@larder/schemas"
+import {
+  Day,
+  Frequency,
+  findScheduleFault,
+  Licence,
+  Printed,
+  type RevisionStatus,
+  revisionStatuses,
+  Unit
+} from "@larder/schemas"
 import { Schema } from "effect"
 import { BadLine, type Located, parseTable } from "../run/files/hand-edited.ts"
 import { type Condition, isIncomplete, parseConditions, parsePair, splitTrimmed } from "./conditions.ts"
 import { commodityMappingVersion } from "./mapping-version.ts"
 import { appliesTo, type Note, NoteLine, parseNote } from "./notes.ts"
-import { findScheduleFault } from "./publishes-on.ts"
 
 export interface Feed extends Omit<typeof FeedLine.Type, "path" | "period" | "revision_status" | "states"> {
   readonly source: "gov-mars" | "gov-mpr"
@@ -80,7 +88,7 @@ const FeedLine = Schema.Struct({
   frequency: Frequency,
   /** The weekday on which each period ends; empty unless the report is weekly or biweekly. */
   ending_weekday: Schema.Literals(["", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]),
-  /** See `publishes-on.ts`. */
+  /** See `schemas/commodity/schedule.ts`. */
   publishes_on: Schema.NonEmptyString,
   period: Schema.NonEmptyString,
   revision_status: Schema.Literals([...revisionStatuses, ""]),
@@ -98,6 +106,7 @@ const MetricLine = Schema.Struct({
   feed: Schema.NonEmptyString,
   where: Schema.String,
   column: Schema.NonEmptyString,
+  printed: Printed,
   unit: Unit,
   region: Schema.NonEmptyString,
   market_level: Schema.NonEmptyString,
@@ -204,7 +213,9 @@ const hashMapping = (
   metricRows: ReadonlyArray<typeof MetricLine.Type>,
   textRows: TextLines
 ): string => {
-  const metrics = metricRows.map(({ ended_on: _ended, licence: _licence, title: _title, ...row }) => row)
+  const metrics = metricRows.map(
+    ({ ended_on: _ended, licence: _licence, printed: _printed, title: _title, ...row }) => row
+  )
   const texts = textRows.filter((line) => metricRows.some(({ product_slug }) => isTextOf(product_slug)(line)))
   return hash("sha256", JSON.stringify({ mappingVersion: commodityMappingVersion, feed, metrics, texts }), "hex")
 }

@@ -145,7 +145,7 @@ export const commodityChecks: ReadonlyArray<Check> = [
   ),
   warning(
     "metrics_have_values",
-    "every metric of the catalog has at least one value, except mostly ranges, which some reports never state",
-    "select metric_name, no_values_reason from commodity.metric where observations = 0 and not contains(metric_name, '_mostly_')"
+    "every metric of the catalog has at least one value, except those that reports print only sometimes or never",
+    "select metric_name, no_values_reason from commodity.metric where observations = 0 and printed = 'always'"
   )
 ]

@@ -21,6 +21,7 @@ import { isAccepted, outcomes } from "./source/crawl/outcome.ts"
 import { feedName, type ReadStore } from "./source/crawl/store-read.ts"
 import { pickDueStores } from "./source/due.ts"
 import { findListName, listAddress, withOperatorFiles } from "./source/operator-files.ts"
+import { computeDueRange, readIntervals } from "./source/schedule.ts"
 import { parseStoreList, StoreListUnusable } from "./source/store-list.ts"
 import { checkReads, discardUnacceptedReads } from "./stage/check-reads.ts"
 import { checkShares } from "./stage/check-shares.ts"
@@ -48,7 +49,13 @@ const StoreId = Schema.Struct({ domain: Schema.String, store_id: Schema.String }
 const storeValues = ({ read, store }: ReadStore) =>
   `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${feedKinds[store.kind].isFile})`
 
-const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, results: ReadonlyArray<ReadStore>) {
+const stageStores = Effect.fnUntraced(function* (
+  { run_id, staging }: RunContext,
+  results: ReadonlyArray<ReadStore>,
+  list_fetched_at: string
+) {
+  // unlike the start of the run, this time is the same in a rebuild
+  const due = computeDueRange(Date.parse(list_fetched_at), yield* readIntervals)
   const ids = yield* staging.db.all(StoreId, "select domain, id_of('store', domain, '') as store_id from feed.store")
   const idsByDomain = new Map(ids.map(({ domain, store_id }) => [domain, store_id]))
   const store_id = ({ store }: ReadStore) => idsByDomain.get(store.domain) ?? null
@@ -85,7 +92,8 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
       currency: item.read.currency,
       seconds: item.seconds,
       feed: feedName(item.store),
-      sale_changes_at: item.read.sale_changes_at?.toISOString() ?? null
+      sale_changes_at: item.read.sale_changes_at?.toISOString() ?? null,
+      ...due
     }))
   )
 })
@@ -153,7 +161,8 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       const results = yield* checkShares(run, accepted)
       yield* stageStores(
         run,
-        results.filter(({ read }) => read.outcome !== "out_of_time")
+        results.filter(({ read }) => read.outcome !== "out_of_time"),
+        list_fetched_at
       )
       yield* stageOddTexts(run, results)
       const { rows_rejected, rows_skipped } = yield* assembleProducts(run.staging.db, folder, rows.surveys)

@@ -100,7 +100,7 @@ export const BrandedFood = Schema.Struct({
   ),
   published_on: described.dayOrNull("Day on which the source published this version."),
   available_on: described.dayOrNull(
-    "Day of availability as published. Do not rely on it: CSV releases state the day of publication here, and JSON releases the day of the last change."
+    "Day of availability as published. Do not rely on it: it is `published_on` for some labels and `modified_on` for others."
   ),
   modified_on: described.dayOrNull("Day on which the supplier last changed the label."),
   discontinued_on: described.dayOrNull(

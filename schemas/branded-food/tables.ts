@@ -3,77 +3,137 @@
  * categories and the views are derived from it.
  */
 import { Schema, Struct } from "effect"
-import { described, payload, refersTo } from "../described.ts"
+import { described, inUnit, payload, refersTo, transformed } from "../described.ts"
 import { BrandedFood, FoodCategory, Nutrient, Nutrition } from "./records.ts"
 
 const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({ description })
 
-/** Texts are tidied: trimmed, with single spaces and without doubled quotes and `[[…]]`. Their case is kept. */
+const tidiedText = "Trimmed, with single spaces and without doubled quotes and `[[…]]`; the case stays."
+const tidied = <S extends Schema.Top>(column: S) => transformed(tidiedText, column)
+
 const brand = (description: string) =>
-  described.textOrNull(
-    `${description}, with single spaces and in the case of the source; null if none is stated, or \`NOT A BRANDED ITEM\`. Names of one company are not unified.`
+  transformed(
+    `${tidiedText} Names of one company are not unified.`,
+    described.textOrNull(`${description}; null if none is stated, or \`NOT A BRANDED ITEM\`.`)
   )
 
 /** `branded_food.nutrition` uses such an amount, if stated, instead of calculating it, except for vitamin D. */
-const labelAmount = (nutrient: string) =>
-  described.numberOrNull(
-    `${nutrient} per serving, as stated by the release itself; null if it states none. Only the JSON release states it.`
+const labelAmount = (nutrient: string, unit: string, remark = "") =>
+  inUnit(
+    unit,
+    described.numberOrNull(
+      `${nutrient} in ${unit}${remark} per serving, as stated by the release itself; null if it states none. Only the JSON release states it.`
+    )
   )
 
 const { id: _id, nutrition: _nutrition, source: _source, fetched_at, ...labelFields } = BrandedFood.fields
 
 export const FoodRow = Schema.Struct({
   ...labelFields,
+  fdc_id: refersTo("branded_food.version.fdc_id", labelFields.fdc_id),
+  description: tidied(labelFields.description),
+  short_description: tidied(labelFields.short_description),
   brand_owner: brand("Company that owns the brand"),
   brand_name: brand("Brand on the label"),
   subbrand_name: brand("Brand within the brand"),
-  category: described.textOrNull(
-    "Branded food category of the source, with single spaces and in the case of the source; if the label has none, the `food_category_id` of the CSV release, if that is a name. Null if neither is stated, or the text is only a number. Spellings that differ only in case stay different here, and are one row of `branded_food.category`."
+  category: transformed(
+    `${tidiedText} If the label has none, that id, if it is a name. Spellings that differ only in case stay different here, and are one row of \`branded_food.category\`.`,
+    described.textOrNull(
+      "Branded food category of the source; null if neither the label nor the `food_category_id` of the CSV release states a name."
+    )
   ),
-  gtin_14: described.textOrNull(
-    "The barcode, padded with zeros to 14 digits; null if it is not a barcode. Check digits are not repaired."
+  upc: transformed("Trimmed; not padded or repaired.", labelFields.upc),
+  package_weight: tidied(labelFields.package_weight),
+  serving_size: transformed(
+    "0 becomes null, and noise of 32-bit floats is removed: 1.8 for 1.7999999523.",
+    inUnit(
+      "`serving_size_unit`",
+      described.numberOrNull(
+        "Serving size in `serving_size_unit`; null if the source states none or 0, or one that could not be read."
+      )
+    )
   ),
-  serving_size: described.numberOrNull(
-    "Serving size in `serving_size_unit`; null if the source states none or 0, or one that could not be read."
+  serving_size_unit: tidied(labelFields.serving_size_unit),
+  serving_size_unit_normalized: transformed(
+    "From the unit; `MG`, `IU` and `MC` are miscoded, and the household measure or the category decides between g and ml.",
+    labelFields.serving_size_unit_normalized
   ),
+  household_serving_text: tidied(labelFields.household_serving_text),
+  preparation_state_code: transformed(
+    "In upper case.",
+    described.textOrNull("State of the food for which the nutrition is stated.", "UNPREPARED")
+  ),
+  market_country: tidied(labelFields.market_country),
+  market_country_normalized: transformed(
+    "From the name of the country.",
+    described.textOrNull(
+      "The market country as an ISO 3166-1 alpha-2 code; null if the source states none, or one whose code is not known."
+    )
+  ),
+  trade_channels: transformed(
+    "Each once, in alphabetical order.",
+    list("Channels through which the product is sold; `[]` if none is stated or could be read.")
+  ),
+  ingredients: tidied(labelFields.ingredients),
+  nutrients: transformed(
+    "Amounts in another unit than their nutrient's are converted, to six decimal places.",
+    list(
+      "Published nutrients per 100 g, or per 100 ml if the serving is measured in ml; `[]` if none is stated. Also as rows in `branded_food.nutrient_amount`."
+    )
+  ),
+  attributes: list(
+    "Remarks of the source on the record; `[]` if there are none. Nearly all of them describe what an update changed."
+  ),
+  caffeine_statement: tidied(labelFields.caffeine_statement),
+  footnote: tidied(labelFields.footnote),
+  data_source: transformed("In upper case.", labelFields.data_source),
+  available_on: labelFields.available_on,
   discontinued_on: described.dayOrNull(
     "Day on which the product was or will be discontinued; null if the source states none, or one that could not be read."
   ),
-  trade_channels: list("Channels through which the product is sold, each once, in alphabetical order."),
-  nutrients: list(
-    "Published nutrients per 100 g, or per 100 ml if the serving is measured in ml; also as rows in `branded_food.nutrient_amount`, whose numbers can be multiplied without overflow."
+  gtin_14: transformed(
+    "Padded with zeros to 14 digits. Check digits are not repaired.",
+    described.textOrNull("The barcode as a GTIN of 14 digits; null if it is not a barcode.")
   ),
-  label_calories: labelAmount("Energy in kcal"),
-  label_fat: labelAmount("Total fat in g"),
-  label_saturated_fat: labelAmount("Saturated fatty acids in g"),
-  label_trans_fat: labelAmount("Trans fatty acids in g"),
-  label_cholesterol: labelAmount("Cholesterol in mg"),
-  label_sodium: labelAmount("Sodium in mg"),
-  label_carbohydrates: labelAmount("Carbohydrates in g, fiber included,"),
-  label_fiber: labelAmount("Total dietary fiber in g"),
-  label_sugars: labelAmount("Total sugars in g"),
-  label_added_sugar: labelAmount("Added sugars in g"),
-  label_protein: labelAmount("Protein in g"),
-  label_calcium: labelAmount("Calcium in mg"),
-  label_iron: labelAmount("Iron in mg"),
-  label_potassium: labelAmount("Potassium in mg"),
-  label_vitamin_d: labelAmount("Vitamin D, in a unit that is not documented,"),
-  attributes: list("Remarks of the source on the record. Nearly all of them describe what an update changed."),
+  label_calories: labelAmount("Energy", "kcal"),
+  label_fat: labelAmount("Total fat", "g"),
+  label_saturated_fat: labelAmount("Saturated fatty acids", "g"),
+  label_trans_fat: labelAmount("Trans fatty acids", "g"),
+  label_cholesterol: labelAmount("Cholesterol", "mg"),
+  label_sodium: labelAmount("Sodium", "mg"),
+  label_carbohydrates: labelAmount("Carbohydrates", "g", ", fiber included,"),
+  label_fiber: labelAmount("Total dietary fiber", "g"),
+  label_sugars: labelAmount("Total sugars", "g"),
+  label_added_sugar: labelAmount("Added sugars", "g"),
+  label_protein: labelAmount("Protein", "g"),
+  label_calcium: labelAmount("Calcium", "mg"),
+  label_iron: labelAmount("Iron", "mg"),
+  label_potassium: labelAmount("Potassium", "mg"),
+  label_vitamin_d: described.numberOrNull(
+    "Vitamin D per serving, in a unit that is not documented, as stated by the release itself; null if it states none. Only the JSON release states it."
+  ),
   daily_values: list(
-    "Percent of the daily value on the label, with one entry for each amount of the CSV release, in the order of the nutrients. Only that release has them."
+    "Percent of the daily value on the label, with one entry for each amount of the CSV release that states it, in the order of the nutrients; null if that release states none. Only that release has them."
   ),
-  not_a_significant_source_of: described.textOrNull(
-    "Statement of the label on nutrients that the food does not contain in significant amounts. Only the CSV release has it."
+  not_a_significant_source_of: tidied(
+    described.textOrNull(
+      "Statement of the label on nutrients that the food does not contain in significant amounts. Only the CSV release has it."
+    )
   ),
   material_code: described.textOrNull("Material code as published; its meaning is not documented."),
-  earlier_versions: list("Earlier versions of this label that the JSON release lists, with their publication days."),
-  quality_flags: list(
-    "What looks wrong in the record, or could not be read; also as rows in `branded_food.quality_flag`. An implausible value is published as it is; one that cannot be read is null."
+  earlier_versions: list(
+    "Earlier versions of this label that the JSON release lists, with their publication days; `[]` if it lists none, and null if only the CSV release has the label."
+  ),
+  quality_flags: transformed(
+    "Found by Larder: the source has no such flags.",
+    list(
+      "What looks wrong in the record, or could not be read; `[]` if nothing does. Also as rows in `branded_food.quality_flag`. An implausible value is published as it is."
+    )
   ),
   source_rows: described.integer(
     "Payload rows for this label in the run that last changed it: 1 in JSON; in CSV its rows in all files together."
   ),
-  form: described.oneOf(["json", "csv", "both"], "Form of the release that contains the label: json, csv, or both."),
+  form: described.oneOf(["json", "csv", "both"], "Form of the release that contains the label."),
   release_on: described.textOrNull(
     "Day of the newest release with something new about the label; null if the file did not state it."
   ),
@@ -102,25 +162,36 @@ export const DerivationRow = Schema.Struct({
     "One row per derivation: how amounts were determined. LCCD amounts were calculated back from rounded percentages."
 })
 
+const byDays = "Labels are ordered by publication day, then available day, modified day and fdc_id."
+
 export const VersionRow = Schema.Struct({
-  ...Struct.pick(FoodRow.fields, ["fdc_id", "data_source", "gtin_14"]),
-  version: described.integer(
-    "Position of the label in the history of its product (data source and barcode), from 1 for the oldest."
+  fdc_id: labelFields.fdc_id,
+  ...Struct.pick(FoodRow.fields, ["data_source", "gtin_14"]),
+  version: transformed(
+    byDays,
+    described.integer(
+      "Position of the label in the history of its product (data source and barcode), from 1 for the oldest."
+    )
   ),
-  version_count: described.integer(
-    "Number of known labels of the product, including those of which only the id is known."
+  version_count: transformed(
+    "Counted.",
+    described.integer("Number of known labels of the product, including those of which only the id is known.")
   ),
-  is_current: described.flag(
-    "Whether this is the current version of its product: the one with the latest publication day, then available day, modified day and fdc_id."
+  is_current: transformed(
+    byDays,
+    described.flag("Whether this is the current version of its product; false if only its id is known.")
   ),
-  is_current_of_gtin: described.flag(
-    "Whether it is the one current version of its barcode, over all data sources: the row of `branded_food.trade_item`. The latest publication day counts, then available day, modified day and fdc_id. False without a barcode."
+  is_current_of_gtin: transformed(
+    byDays,
+    described.flag(
+      "Whether it is the one current version of its barcode, over all data sources: the row of `branded_food.trade_item`. False without a barcode."
+    )
   ),
   is_loaded: described.flag("False for versions of which only the id is known, from the update log of a later one."),
   published_on: FoodRow.fields.published_on,
   replaced_by: refersTo(
     "branded_food.version.fdc_id",
-    described.integerOrNull("The next version; null for the current one.")
+    described.integerOrNull("The next version; null for the newest one.")
   )
 }).annotate({
   identifier: "branded_food.version",
@@ -134,10 +205,16 @@ export const CategoryRow = FoodCategory.annotate({
     "One row per category of current labels, with the number of products in it. Spellings that differ only in case are one category, under the commonest."
 })
 
+const labelId = refersTo("branded_food.food.fdc_id", described.integer("Label version."))
+
 export const CurrentFoodRow = Schema.Struct({
   ...FoodRow.fields,
-  is_discontinued: described.flagOrNull(
-    "Whether the source states a day on which the product was or will be discontinued (`discontinued_on`); null if that day could not be read. False says only that it states none: the source has no market status."
+  fdc_id: labelId,
+  is_discontinued: transformed(
+    "Computed from `discontinued_on` and `quality_flags`.",
+    described.flagOrNull(
+      "Whether the source states a day on which the product was or will be discontinued (`discontinued_on`); null if that day could not be read. False says only that it states none: the source has no market status."
+    )
   )
 }).annotate({
   identifier: "branded_food.current_food",
@@ -147,42 +224,61 @@ export const CurrentFoodRow = Schema.Struct({
 
 export const TradeItemRow = Schema.Struct({
   ...CurrentFoodRow.fields,
-  gtin_14: described.text("The barcode, padded with zeros to 14 digits.")
+  gtin_14: transformed(
+    "Padded with zeros to 14 digits. Check digits are not repaired.",
+    described.text("The barcode as a GTIN of 14 digits.")
+  )
 }).annotate({
   identifier: "branded_food.trade_item",
   description:
     "One row per barcode (GTIN): of its rows in `branded_food.current_food`, which has one for each data source, the one with the latest publication day, then available day, modified day and fdc_id. Labels without a barcode are not in it."
 })
 
-const labelId = refersTo("branded_food.food.fdc_id", described.integer("Label version."))
-
 export const NutrientAmountRow = Schema.Struct({
   fdc_id: labelId,
   position: described.integer("Position of the amount among those of the label, from 1, as published."),
   nutrient_id: refersTo("branded_food.nutrient.nutrient_id", described.integer("Nutrient.")),
-  amount: described.numberOrNull(
-    "Amount per 100 g, or per 100 ml if the serving is measured in ml, in the nutrient's unit; to six decimal places."
+  amount: transformed(
+    "To six decimal places; converted if it was stated in another unit.",
+    inUnit(
+      "`branded_food.nutrient.unit`",
+      described.numberOrNull(
+        "Amount per 100 g, or per 100 ml if the serving is measured in ml, in the unit of its nutrient; null if it is stated in a unit that cannot be converted."
+      )
+    )
   ),
   derivation_id: refersTo(
     "branded_food.derivation.derivation_id",
     described.integerOrNull("How the amount was determined; null if the source does not state it.")
   ),
-  percent_daily_value: described.numberOrNull("Percent of the daily value on the label. Only the CSV release has it.")
+  percent_daily_value: inUnit(
+    "percent",
+    described.numberOrNull("Amount in percent of the daily value, as on the label. Only the CSV release has it.")
+  )
 }).annotate({
   identifier: "branded_food.nutrient_amount",
   description:
     "One row per label version and position of an amount: a published amount of a nutrient. A nutrient may occur twice."
 })
 
+const describeServed = (key: string, nutrient: Schema.Constraint) =>
+  (Schema.resolveAnnotations(nutrient)?.description ?? key).replace(/\.$/, "; null if unknown.")
+const unitIn = (description: string) => / in (kcal|mg|µg|g)\b/.exec(description)?.[1] ?? ""
+
+const calculated =
+  "Calculated from the amount per 100 g or ml and the serving, rounded half to even to three significant digits."
+
 export const NutritionRow = Schema.Struct({
   fdc_id: labelId,
   ...Object.fromEntries(
-    Object.entries(Nutrition.fields).map(([key, nutrient]) => [
-      key,
-      described.numberOrNull(
-        (Schema.resolveAnnotations(nutrient)?.description ?? key).replace(/\.$/, "; null if unknown.")
-      )
-    ])
+    Object.entries(Nutrition.fields).map(([key, nutrient]) => {
+      const description = describeServed(key, nutrient)
+      const column = inUnit(unitIn(description), described.numberOrNull(description))
+      return [
+        key,
+        transformed(key === "vitamin_d" ? calculated : `As the label states it, otherwise: ${calculated}`, column)
+      ]
+    })
   )
 }).annotate({
   identifier: "branded_food.nutrition",

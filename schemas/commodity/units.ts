@@ -1,13 +1,25 @@
-/** Units of metrics, as tokens and in words. */
+/** Units of metrics: their tokens, their names in words, and how their values are aggregated. */
 import { Schema } from "effect"
 
-export const unitTexts = {
-  usd_per_lb: "US dollars per pound",
-  usd_per_cwt: "US dollars per hundredweight",
-  usd_per_metric_ton: "US dollars per metric ton",
-  usd_per_lb_basis: "US dollars per pound above or below the exchange price"
-} as const
+/** How the values of several periods become one: prices and percentages as their mean, pounds and counts as their sum. */
+export const aggregations = ["mean", "sum"] as const
+type Aggregation = (typeof aggregations)[number]
 
-export type Unit = keyof typeof unitTexts
-const units = Object.keys(unitTexts) as ReadonlyArray<Unit> // its keys are these names
-export const Unit = Schema.Literals(units)
+interface UnitFacts {
+  readonly text: string
+  readonly aggregation: Aggregation
+}
+
+export const units = {
+  usd_per_lb: { text: "US dollars per pound", aggregation: "mean" },
+  usd_per_cwt: { text: "US dollars per hundredweight", aggregation: "mean" },
+  usd_per_metric_ton: { text: "US dollars per metric ton", aggregation: "mean" },
+  usd_per_lb_basis: { text: "US dollars per pound above or below the exchange price", aggregation: "mean" },
+  percent: { text: "percent", aggregation: "mean" },
+  lb: { text: "pounds", aggregation: "sum" },
+  count: { text: "count", aggregation: "sum" }
+} as const satisfies Readonly<Record<string, UnitFacts>>
+
+export type Unit = keyof typeof units
+const names = Object.keys(units) as ReadonlyArray<Unit> // its keys are these names
+export const Unit = Schema.Literals(names)

@@ -11,8 +11,7 @@ import {
   foreignCursor,
   insufficientBalance,
   monthlySpendCapReached,
-  templateOf,
-  unitTexts
+  templateOf
 } from "@larder/schemas"
 import type { CommodityModel } from "@larder/warehouse"
 import { amountPresets, maxPayment, maxTrigger, minPayment, minTrigger } from "../billing/index.ts"
@@ -85,6 +84,15 @@ const listReports = ({ metrics }: CommodityModel): string => {
   )
 }
 
+/** Units that a metric has, with their names in words. */
+const listUnits = ({ metrics }: CommodityModel): string => {
+  const units = new Map([...metrics.values()].map(({ unit, unit_text }) => [unit, unit_text]))
+  return formatTable(
+    ["Unit", "Meaning"],
+    [...units].sort().map(([unit, text]) => [`\`${unit}\``, text])
+  )
+}
+
 /** Withheld series are not in the model, and so in no guide. */
 const listSeries = ({ series }: CommodityModel): string =>
   series.size === 0
@@ -127,13 +135,6 @@ const facts: ReadonlyMap<string, string> = new Map([
     )
   ],
   ["codes", codes],
-  [
-    "units",
-    formatTable(
-      ["Unit", "Meaning"],
-      Object.entries(unitTexts).map(([unit, text]) => [`\`${unit}\``, text])
-    )
-  ],
   ["message insufficientBalance", insufficientBalance.message],
   ["message monthlySpendCapReached", monthlySpendCapReached.message],
   ["message foreignCursor", foreignCursor.invalid],
@@ -156,7 +157,8 @@ export const replacePlaceholders = (markdown: string, { api, commodities }: Serv
   const ofServer = new Map([
     ["api", () => api],
     ["series", () => listSeries(commodities)],
-    ["reports", () => listReports(commodities)]
+    ["reports", () => listReports(commodities)],
+    ["units", () => listUnits(commodities)]
   ])
   return markdown.replace(/\{\{([^}]+)\}\}/g, (_, name: string) => {
     const fact = ofServer.get(name)?.() ?? facts.get(name)

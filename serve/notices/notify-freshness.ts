@@ -1,4 +1,4 @@
-/** Sends to the operator's webhook once a minute what has become late, or fresh again. */
+/** Sends to the operator's webhook once a minute what has changed about freshness. */
 import { type Layout, type NotifiedStates, notifyFreshness, readFreshness, type Webhook } from "@larder/warehouse"
 import { Effect } from "effect"
 import { ConsoleDatabase, type ConsoleUnavailable } from "../persistence/index.ts"

@@ -8,6 +8,7 @@ import { load } from "../end-to-end/small-releases.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { goodZip } from "../support/pipelines/small-releases.ts"
 import { run } from "../support/programs.ts"
+import { findViolationsIn } from "../support/warehouse/loaded-tables.ts"
 import { findPart, findParts, queryRows, useSampleHome } from "./published.ts"
 
 /** Hides times and sizes, which differ from run to run. */
@@ -67,6 +68,13 @@ describe("larder-ingest generations", () => {
   })
 })
 
+/** Keys and references of `ingest.table_constraint` are true of every row. */
+const assertKeys = async (home: string, ...schemas: ReadonlyArray<string>) => {
+  const { checked, found } = await findViolationsIn(home, ...schemas)
+  assert.isAbove(checked, 35)
+  assert.deepStrictEqual(found, [])
+}
+
 describe("larder-ingest rollback", () => {
   it("undoes the last publication, and the list and the runs record it, with the note", async () => {
     const { call, home } = useSampleHome()
@@ -103,6 +111,7 @@ describe("larder-ingest rollback", () => {
       tables?.map(({ schema_name }) => schema_name),
       ["branded_food", "commodity", "ingest"]
     )
+    await assertKeys(home, "branded_food", "commodity", "ingest")
     assert.isFalse(existsSync(path.join(home, "warehouse/storefronts.duckdb")))
   })
 
@@ -153,6 +162,7 @@ describe("larder-ingest rollback", () => {
          = 2 * (select count(*) from ingest.live_raw_file where pipeline = 'storefronts') as whole_history`
     )
     assert.deepStrictEqual(counts, [{ whole_history: true }])
+    await assertKeys(home, "storefront", "ingest")
   })
 
   it.each<readonly [ReadonlyArray<string>, number, RegExp]>([

@@ -1,10 +1,11 @@
 /**
- * The tables, views and macros of `larder.duckdb`, as SQL describes them, in a home with the bundled samples. Only whether a
- * column may be null comes from its record: DuckDB takes every column of a view for nullable.
+ * The tables, views and macros of `larder.duckdb`, in a home with the bundled samples. What a column is comes from its record,
+ * as its comment does: DuckDB takes every column of a view for nullable, and a comment is one text.
  */
 import path from "node:path"
 import * as schemas from "@larder/schemas"
 import { DuckDb, dataSets, identifier, literal } from "@larder/warehouse"
+import { type ColumnWords, wordsOf } from "@larder/warehouse/tables/column-comments.ts"
 import { ingestTables, ingestViews } from "@larder/warehouse/tables/ingest-tables.ts"
 import { sampleTexts } from "@larder/warehouse/tables/sample-marks.ts"
 import { viewsOf } from "@larder/warehouse/tables/tables.ts"
@@ -21,6 +22,8 @@ const Relation = Schema.Struct({
   description: Text,
   /** The columns that identify a row. */
   key: TextList,
+  /** `unique` if one of these columns may be null. */
+  keyKind: Schema.Literals(["primary key", "unique"]),
   isTable: Schema.Boolean,
   /** Whether no file of a data set has it. */
   isOnlyInCatalogue: Schema.Boolean
@@ -36,7 +39,7 @@ const selectRelations = `
     where database_name <> 'larder'
   )
   select
-    schema_name as schema, table_name as name, ${withoutMark} as description, columns as key,
+    schema_name as schema, table_name as name, ${withoutMark} as description, columns as key, kind as "keyKind",
     is_table is not null as "isTable", coalesce(is_table, is_view) is null as "isOnlyInCatalogue"
   from catalogue
   join ingest.table_constraint using (schema_name, table_name)
@@ -45,12 +48,10 @@ const selectRelations = `
   where kind <> 'foreign key'
   order by all`
 
-const Column = Schema.Struct({ schema: Text, relation: Text, name: Text, type: Text, description: Text })
-export interface Column extends Readonly<typeof Column.Type> {
-  readonly isNullable: boolean
-}
+const Column = Schema.Struct({ schema: Text, relation: Text, name: Text, type: Text })
+export interface Column extends Readonly<typeof Column.Type>, ColumnWords {}
 const selectColumns = `
-  select schema_name as schema, table_name as relation, column_name as name, data_type as type, comment as description
+  select schema_name as schema, table_name as relation, column_name as name, data_type as type
   from duckdb_columns()
   where database_name = 'larder' and not internal
   order by schema_name, table_name, column_index`
@@ -107,10 +108,11 @@ const records = new Map<string, Record>([
     ...dataSets.flatMap((dataSet) => [...dataSet.tables, ...viewsOf(dataSet)])
   ].flatMap(({ name, record, schema }) => (record === undefined ? [] : [[`${schema}.${name}`, record] as const]))
 ])
-const isNullable = ({ name, relation, schema }: typeof Column.Type) => {
+const withWords = (column: typeof Column.Type): Column => {
+  const { name, relation, schema } = column
   const field = records.get(`${schema}.${relation}`)?.fields[name]
   if (field === undefined) throw new Error(`no record has the column ${schema}.${relation}.${name}`)
-  return Schema.is(Schema.toType(field))(null)
+  return { ...column, ...wordsOf(field) }
 }
 
 const attach = (home: string) =>
@@ -136,7 +138,7 @@ export const readDefinitions = Effect.fnUntraced(function* (home: string) {
   const columns = yield* db.all(Column, selectColumns)
   return {
     relations: yield* Effect.forEach(yield* db.all(Relation, selectRelations), withRows),
-    columns: columns.map((column) => ({ ...column, isNullable: isNullable(column) })),
+    columns: columns.map(withWords),
     references: yield* db.all(Reference, selectReferences),
     macros: yield* Effect.forEach(yield* db.all(Macro, selectMacros), withColumns)
   } satisfies Definitions

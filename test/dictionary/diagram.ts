@@ -22,17 +22,20 @@ export const renderDiagram = (
 
   const entities = shown.map((relation) => {
     const referring = drawn.filter((reference) => reference.relation === relation.name).flatMap((one) => one.columns)
+    const keyMark = relation.keyKind === "unique" ? "UK" : "PK" // null is no value of a primary key
     const lines = columnsOf(relation).flatMap(({ name, type }) => {
-      const marks = [relation.key.includes(name) ? "PK" : "", referring.includes(name) ? "FK" : ""].filter(Boolean)
+      const marks = [relation.key.includes(name) ? keyMark : "", referring.includes(name) ? "FK" : ""].filter(Boolean)
       return marks.length === 0 ? [] : [`    ${type} ${name} ${marks.join(", ")}`]
     })
     return [`  ${relation.name} {`, ...lines, "  }"].join("\n")
   })
+  const keys = new Map(shown.map(({ key, name }) => [name, key.join()]))
   const edges = drawn.map(({ columns: [column], relation, schema, to }) => {
     const isNullable = columns.some(
       (one) => one.schema === schema && one.relation === relation && one.name === column && one.isNullable
     )
-    return `  ${names.get(to)} ${isNullable ? "|o" : "||"}--o{ ${relation} : ${column}`
+    const referring = keys.get(relation) === column ? "o|" : "o{" // a whole key occurs only once
+    return `  ${names.get(to)} ${isNullable ? "|o" : "||"}--${referring} ${relation} : ${column}`
   })
   return ["```mermaid", "erDiagram", ...entities, ...edges, "```"].join("\n")
 }

@@ -28,13 +28,26 @@ const ingest = {
 }
 const schemas = [...dataSets.map(({ about, schema }) => ({ schema, ...about })), { schema: "ingest", ...ingest }]
 
-/** A list of structs is long: its fields follow the description. */
-const describeType = ({ description, isNullable, type }: Column) => {
+/** A list of structs is long: its fields follow the meaning. */
+const describeType = ({ meaning, type }: Column) => {
   const [, fields] = /^STRUCT\((.*)\)\[\]$/.exec(type) ?? []
-  const shown = code(fields === undefined ? type : "STRUCT[]")
-  const meaning = fields === undefined ? description : `${description} Fields: ${code(fields.replaceAll('"', ""))}.`
-  return [isNullable ? `${shown} or null` : shown, meaning]
+  return fields === undefined
+    ? { type: code(type), meaning }
+    : { type: code("STRUCT[]"), meaning: `${meaning} Fields: ${code(fields.replaceAll('"', ""))}.` }
 }
+
+const describeKey = ({ name, references }: Column, { key, keyKind }: Relation) =>
+  [
+    ...(key.includes(name) ? [keyKind === "unique" ? "unique key" : keyKind] : []),
+    ...(references === undefined ? [] : [`refers to ${code(references)}`])
+  ].join(", ")
+
+const describeColumn = (column: Column, relation: Relation) => {
+  const { meaning, type } = describeType(column)
+  const facts = [column.unit ?? "", column.isNullable ? "yes" : "no", describeKey(column, relation)]
+  return [code(column.name), type, ...facts, meaning, column.transformation ?? ""]
+}
+const headings = ["Column", "Type", "Unit", "Null", "Key", "Meaning", "Transformation"]
 
 const renderDictionary = ({ columns, macros, references, relations }: Definitions): string => {
   const sorted = [...relations, ...macros].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
@@ -57,19 +70,15 @@ const renderDictionary = ({ columns, macros, references, relations }: Definition
     ]
     const rows = columns
       .filter(({ relation: name, schema }) => name === relation.name && schema === relation.schema)
-      .map(
-        (column) =>
-          `| ${code(column.name)} | ${describeType(column)
-            .map((text) => cell(text, relation))
-            .join(" | ")} |`
-      )
-    return [`${facts.join("; ")}.`, ["| Column | Type | Meaning |", "| --- | --- | --- |", ...rows].join("\n")]
+      .map((column) => describeColumn(column, relation).map((text) => cell(text, relation)))
+    const table = [headings, headings.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`)
+    return [`${facts.join("; ")}.`, table.join("\n")]
   }
 
   const renderMacro = (macro: Macro) => [
     macro.returnsRows
       ? `Macro that returns rows, with the columns ${macro.returns.map(({ name, type }) => code(`${name} ${type}`)).join(", ")}.`
-      : "Macro that returns a value. It works only after `use larder`."
+      : "Macro that returns a value."
   ]
 
   const sections = schemas.map(({ description, pipeline, schema, title }) => {
@@ -100,7 +109,7 @@ const renderDictionary = ({ columns, macros, references, relations }: Definition
   return `${[
     "# Dictionary of the warehouse",
     "Every table, view and macro of the warehouse, with columns, keys and references, from its definition.",
-    "Numbers of rows are those of the bundled samples. Times are UTC unless their column says otherwise. A key identifies a row. SQL has the same descriptions as comments, and keys and references in [`ingest.table_constraint`](#ingesttable_constraint).",
+    "Numbers of rows are those of the bundled samples. A key identifies a row: `primary key`, or `unique key` if one of its columns may be null. A transformation is what Larder does to the value that the source states, or from what it computes the value. Compare times in UTC with `now() at time zone 'UTC'`. SQL has the same texts as comments, and keys and references in [`ingest.table_constraint`](#ingesttable_constraint).",
     "## Contents",
     ...sections.flatMap(({ contents }) => contents),
     ...sections.flatMap(({ blocks }) => blocks)

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
 import { sampleOrigin } from "@larder/pipelines/run/origins/replay.ts"
+import { dataSets } from "@larder/warehouse"
 import { Effect } from "effect"
 import { describe, expect, inject, it } from "vitest"
 import { everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
@@ -13,6 +14,7 @@ import { serveFeeds } from "../support/pipelines/live-commodities.ts"
 import { ingestLive, redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 import { type Environment, run } from "../support/programs.ts"
+import { findViolationsIn } from "../support/warehouse/loaded-tables.ts"
 import { copyForTest, makeTestFolder, newestManifest, replayFolder } from "./ingesting.ts"
 import {
   type AnyPipeline,
@@ -33,12 +35,19 @@ const runSamples = (home: string, args: ReadonlyArray<string>, environment: Envi
   run("larder-ingest", args, { LARDER_HOME: home, LARDER_SOURCES: "sample", ...environment })
 
 describe("a run that finds samples of an older mapping", () => {
-  it.each(pipelines)("rebuilds $name, with the same ids, times and histories", async (pipeline) => {
-    const home = copyForTest(inject("sampleHome"))
-    await expectRebuilt(home, pipeline, 0, () => ingestSamples(home, pipeline))
-    const { event } = newestManifest(home)
-    expect(event).toMatchObject({ kind: "run", outcome: "unchanged" })
-  })
+  it.each(pipelines)(
+    "rebuilds $name, with the same ids, times and histories, and with all keys and references",
+    async (pipeline) => {
+      const home = copyForTest(inject("sampleHome"))
+      await expectRebuilt(home, pipeline, 0, () => ingestSamples(home, pipeline))
+      const { event } = newestManifest(home)
+      expect(event).toMatchObject({ kind: "run", outcome: "unchanged" })
+      const schema = dataSets.find(({ about }) => about.pipeline === pipeline.name)?.schema ?? ""
+      const { checked, found } = await findViolationsIn(home, schema, "ingest")
+      expect(checked).toBeGreaterThan(35)
+      expect(found).toEqual([])
+    }
+  )
 
   it.each(pipelines)(
     "refuses if the archive lacks a run of $name, changes nothing, and names the command",

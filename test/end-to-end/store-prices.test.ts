@@ -98,7 +98,7 @@ describe("a currency in the store list that its store contradicts", () => {
 })
 
 describe("the sales that a feed states", () => {
-  it("are recorded with the time when the first one after the read begins or ends", async () => {
+  it("are recorded with the time when the first one after the read begins or ends, beside the times of the schedule", async () => {
     const home = makeTestFolder()
     const sales = ["2019-01-01/2019-02-01", "2098-01-01T00:00Z/2099-01-01T00:00Z", "2000-01-01/2097-12-31"]
     const rows = sales.map((period) => `9 EUR\t8 EUR\t${period}`)
@@ -106,10 +106,12 @@ describe("the sales that a feed states", () => {
       ...table("sales", "price\tsale_price\tsale_price_effective_date", rows),
       ...table("plain", "price", ["1.00 EUR"])
     })
-    const changes = "select feed, sale_changes_at::varchar as changes from ingest.store_read order by feed"
+    const changes = `
+      select feed, sale_changes_at::varchar as changes, due_from between started_at and read_at as soon, (due_by - due_from)::varchar as wait
+      from ingest.store_read join ingest.run using (run_id) order by feed`
     expect(await rowsOf(home, changes)).toEqual([
-      { feed: "store/plain.example", changes: null },
-      { feed: "store/sales.example", changes: "2098-01-01 00:00:00" }
+      { feed: "store/plain.example", changes: null, soon: true, wait: "7 days" },
+      { feed: "store/sales.example", changes: "2098-01-01 00:00:00", soon: true, wait: "7 days" }
     ])
   })
 })

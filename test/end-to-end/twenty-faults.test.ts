@@ -10,12 +10,15 @@ import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
 import type { LivePolicy } from "@larder/pipelines/run/origins/live.ts"
 import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
+import { leftOutError, tellLeftOut } from "@larder/pipelines/run/summary.ts"
+import { webhookFromSettings } from "@larder/warehouse"
 import { Clock, ConfigProvider, Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { bodyOf, everyFeed, feedNamed } from "../support/pipelines/commodity-payloads.ts"
 import { feedAt, temporaryHome } from "../support/pipelines/live-commodities.ts"
 import { redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
 import { startUpstream, whileClockAdvances } from "../support/pipelines/upstream.ts"
+import { startReceiver } from "../support/webhook-receiver.ts"
 
 const bodies = everyFeed()
 const names = catalog().feeds.map(({ feed }) => feed)
@@ -104,49 +107,69 @@ const runDay = (home: string, toAddress: (url: URL) => string, limit: Pick<LiveP
     Effect.provide(Logger.layer([]))
   )
 
+/** Tells the operator about a run, as the program does at its end. */
+const tellOf = (result: Effect.Success<ReturnType<typeof runDay>>, settings: Readonly<Record<string, string>>) =>
+  Effect.gen(function* () {
+    const problem = leftOutError(result, false)
+    if (problem !== undefined) yield* tellLeftOut(yield* webhookFromSettings, result, problem)
+  }).pipe(
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(settings))),
+    TestClock.withLive // a receiver refuses what was signed at another time
+  )
+
 const requestedFeeds = (requests: ReadonlyArray<{ readonly url: string }>) =>
   requests.map(({ url }) => feedAt(url)).filter((feed) => feed !== "")
 
 describe("a day of twenty faults, one feed each", () => {
-  it.effect("costs these feeds only, ends within minutes, and the next day requests them last", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(faultyFeeds.size, 20)
-      const home = yield* temporaryHome
-      const { servers, state, step, toAddress } = yield* startHosts
-      yield* TestClock.setTime(Date.now())
+  it.effect(
+    "costs these feeds only, ends within minutes, tells the operator once, and the next day requests them last",
+    () =>
+      Effect.gen(function* () {
+        assert.strictEqual(faultyFeeds.size, 20)
+        const home = yield* temporaryHome
+        const { servers, state, step, toAddress } = yield* startHosts
+        yield* TestClock.setTime(Date.now())
 
-      const startedAt = yield* Clock.currentTimeMillis
-      const { left_out, run } = yield* whileClockAdvances(step, runDay(home, toAddress))
-      const seconds = ((yield* Clock.currentTimeMillis) - startedAt) / 1000
-      assert.strictEqual(run.outcome, "partial")
-      assert.sameMembers(
-        left_out.map(({ feed }) => feed),
-        [...faultyFeeds.keys()],
-        left_out.map(({ feed, reason }) => `${feed}: ${reason}`).join("\n")
-      )
-      // about 300: 100 s for no byte, two minutes each for a body that trickles or stalls; more if this machine is busy
-      assert.isBelow(seconds, 900, "without limits in all, one report can take half an hour")
-      for (const { requests } of servers) {
-        const feeds = requestedFeeds(requests)
-        const firstSecondTry = feeds.findIndex((feed, index) => feeds.indexOf(feed) < index && feed !== redirected)
-        const tried = new Set(feeds.slice(0, firstSecondTry))
-        assert.deepStrictEqual(
-          feeds.filter((feed) => !tried.has(feed)),
-          [],
-          "a second try came before another feed's first"
+        const startedAt = yield* Clock.currentTimeMillis
+        const result = yield* whileClockAdvances(step, runDay(home, toAddress))
+        const { left_out, run } = result
+        const seconds = ((yield* Clock.currentTimeMillis) - startedAt) / 1000
+        assert.strictEqual(run.outcome, "partial")
+        assert.sameMembers(
+          left_out.map(({ feed }) => feed),
+          [...faultyFeeds.keys()],
+          left_out.map(({ feed, reason }) => `${feed}: ${reason}`).join("\n")
         )
-      }
+        // about 300: 100 s for no byte, two minutes each for a body that trickles or stalls; more if this machine is busy
+        assert.isBelow(seconds, 900, "without limits in all, one report can take half an hour")
+        for (const { requests } of servers) {
+          const feeds = requestedFeeds(requests)
+          const firstSecondTry = feeds.findIndex((feed, index) => feeds.indexOf(feed) < index && feed !== redirected)
+          const tried = new Set(feeds.slice(0, firstSecondTry))
+          assert.deepStrictEqual(
+            feeds.filter((feed) => !tried.has(feed)),
+            [],
+            "a second try came before another feed's first"
+          )
+        }
 
-      state.faults = new Map()
-      const before = servers.map(({ requests }) => requests.length)
-      const next = yield* whileClockAdvances(step, runDay(home, toAddress))
-      assert.deepStrictEqual([next.run.outcome, next.left_out], ["published", []])
-      for (const [index, { requests }] of servers.entries()) {
-        const feeds = requestedFeeds(requests.slice(before[index]))
-        const firstFaulty = feeds.findIndex((feed) => !isHealthy(feed))
-        assert.isFalse(feeds.slice(firstFaulty).some(isHealthy), feeds.join(", "))
-      }
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+        const receiver = yield* Effect.promise(() => startReceiver())
+        yield* tellOf(result, receiver.settings)
+        const notices = receiver.received.map(({ data, id, type }) => ({ id, type, left_out: data.left_out }))
+        assert.deepStrictEqual(notices, [{ id: run.run_id, type: "run.left_out", left_out }])
+
+        state.faults = new Map()
+        const before = servers.map(({ requests }) => requests.length)
+        const next = yield* whileClockAdvances(step, runDay(home, toAddress))
+        assert.deepStrictEqual([next.run.outcome, next.left_out], ["published", []])
+        yield* tellOf(next, receiver.settings)
+        assert.strictEqual(receiver.received.length, 1)
+        for (const [index, { requests }] of servers.entries()) {
+          const feeds = requestedFeeds(requests.slice(before[index]))
+          const firstFaulty = feeds.findIndex((feed) => !isHealthy(feed))
+          assert.isFalse(feeds.slice(firstFaulty).some(isHealthy), feeds.join(", "))
+        }
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })
 

@@ -2,7 +2,7 @@
  * All questions of `examples/analysis.sql`, as prepared statements: in sessions of each time zone, over a snapshot, and after
  * stores were read again. `analysis-prices.test.ts` and `analysis-foods.test.ts` compute their results a second time.
  */
-import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -107,6 +107,30 @@ describe("the analyst's notebook over a snapshot, and after stores were read aga
 
   it("has the same results from the snapshot", () => {
     expect(snapshotResults).toEqual(getResults())
+  })
+  it("has the values as of a day in the documented view, whatever database is in use", async () => {
+    const [, view = "", condition = ""] =
+      /known on a day are\s+`(\S+)` with `(date '[^`]+)`/.exec(readFileSync("docs/warehouse.md", "utf8")) ?? []
+    const day = "date '2026-09-29'"
+    const columns = "metric_name, observed_on, value"
+    const asOf = (macro: string) => `select ${columns} from ${macro}(${day}) order by all`
+    const rows = await Effect.runPromise(
+      Effect.gen(function* () {
+        const db = yield* DuckDb.memory
+        yield* db.run(`attach '${path.join(folder, "later.duckdb")}' as old (read_only); use old`)
+        const inOld = yield* db.rows(asOf("commodity.observation_as_of"))
+        yield* db.run(`attach '${path.join(getFolder(), "larder.duckdb")}' as larder (read_only); use larder`)
+        const recipe = `select ${columns} from ${view} where ${condition.replace(/date '[^']+'/, day)} order by all`
+        return {
+          inOld,
+          recipe: yield* db.rows(recipe),
+          misled: yield* db.rows(asOf("old.commodity.observation_as_of"))
+        }
+      }).pipe(Effect.scoped)
+    )
+    expect(rows.inOld.length).toBeGreaterThan(1_000)
+    expect(rows.recipe).toEqual(rows.inOld)
+    expect(rows.misled.length).toBeGreaterThan(rows.inOld.length) // those that only the database in use has
   })
   it("3: compares blocks and barrels on the same days, and has no mean over fewer than 52 weeks", () => {
     const rows = laterResults.get(3) ?? []

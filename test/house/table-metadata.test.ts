@@ -2,69 +2,48 @@
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { DuckDb, identifier, literal } from "@larder/warehouse"
+import { codesOf } from "@larder/schemas"
+import { dataSets, identifier } from "@larder/warehouse"
+import { wordsOf } from "@larder/warehouse/tables/column-comments.ts"
+import { ingestTables, ingestViews } from "@larder/warehouse/tables/ingest-tables.ts"
+import { viewsOf } from "@larder/warehouse/tables/tables.ts"
 import { Effect, Exit, Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { queryDatabase } from "../support/warehouse/analyst.ts"
-
-interface Constraint {
-  readonly schema_name: string
-  readonly table_name: string
-  readonly kind: string
-  readonly columns: ReadonlyArray<string>
-  readonly referenced_table: string | null
-  readonly referenced_columns: ReadonlyArray<string> | null
-}
-interface Relation {
-  readonly name: string
-  readonly comment: string
-  readonly columns: ReadonlyArray<{ readonly column: string; readonly comment: string }>
-}
+import {
+  type Constraint,
+  findViolations,
+  loadTables,
+  nameOfTable,
+  quoteName,
+  type Relation
+} from "../support/warehouse/loaded-tables.ts"
+import {
+  contradiction,
+  isAboutTheSource,
+  nouns,
+  nullClaims,
+  otherClaims,
+  saysNull,
+  transformationClaims,
+  wholes
+} from "./comment-claims.ts"
 
 const scope = Scope.makeUnsafe()
-let db: DuckDb["Service"]
+let loaded: Effect.Success<ReturnType<typeof loadTables>>
 let constraints: ReadonlyArray<Constraint> = []
 let relations: ReadonlyArray<Relation> = []
 
+const schemas = [...dataSets.map(({ schema }) => schema), "ingest"]
 const fileOf = (name: string) => path.join(inject("sampleHome"), "warehouse", `${name}.duckdb`)
-const select = (sql: string) => Effect.runPromise(db.rows(sql))
-const quote = (name: string) => name.split(".").map(identifier).join(".")
-const listColumns = (columns: ReadonlyArray<string>) => columns.map(identifier).join(", ")
-const nameOf = ({ schema_name, table_name }: Constraint) => `${schema_name}.${table_name}`
+const select = (sql: string) => Effect.runPromise(loaded.db.rows(sql))
 
-/** Reads each view once, into a table under its name: most of them take longer than all tests over the tables. */
 beforeAll(async () => {
-  db = await Effect.runPromise(Scope.provide(DuckDb.memory, scope))
-  await Effect.runPromise(db.run(`attach ${literal(fileOf("larder"))} as larder (read_only); use larder`))
-  constraints = (await select("from ingest.table_constraint")) as unknown as typeof constraints
-  relations = (await select(`
-    select c.schema_name || '.' || table_name as name, any_value(v.comment) as comment,
-      list({'column': column_name, 'comment': c.comment} order by column_index) as columns
-    from duckdb_columns() c
-    join duckdb_views() v on (c.database_name, c.schema_name, c.table_name) = (v.database_name, v.schema_name, view_name)
-    where c.database_name = 'larder' and not v.internal
-    group by all order by name`)) as unknown as typeof relations
-  const schemas = new Set(relations.map(({ name }) => name.split(".")[0] ?? ""))
-  await Effect.runPromise(db.run([...schemas].map((schema) => `create schema memory.${schema}`).join("; ")))
-  for (const { name } of relations) {
-    await Effect.runPromise(db.run(`create table memory.${quote(name)} as from ${quote(name)}`))
-  }
-  await Effect.runPromise(db.run("use memory"))
+  loaded = await Effect.runPromise(Scope.provide(loadTables(inject("sampleHome"), schemas), scope))
+  constraints = loaded.constraints
+  relations = loaded.relations
 })
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
-/** Queries for a row that contradicts a constraint. */
-const violations = ({ columns, kind, referenced_columns, referenced_table, ...table }: Constraint) => {
-  const name = `${identifier(table.schema_name)}.${identifier(table.table_name)}`
-  const key = listColumns(columns)
-  if (kind === "foreign key") {
-    const referenced = `select ${listColumns(referenced_columns ?? [])} from ${quote(referenced_table ?? "")}`
-    return [`select ${key} from ${name} where ${key} is not null and ${key} not in (${referenced}) limit 1`]
-  }
-  const duplicate = `select ${key} from ${name} group by ${key} having count(*) > 1 limit 1`
-  const isNull = columns.map((column) => `${identifier(column)} is null`).join(" or ")
-  return kind === "unique" ? [duplicate] : [duplicate, `select ${key} from ${name} where ${isNull} limit 1`]
-}
 
 describe("ingest.table_constraint", () => {
   it.each(["larder", "commodities", "branded-foods", "storefronts", "ingestion"])(
@@ -85,15 +64,13 @@ describe("ingest.table_constraint", () => {
   )
   it("says what is true of every row", async () => {
     expect(constraints.length).toBeGreaterThan(80)
-    const found = []
-    for (const query of constraints.flatMap(violations)) {
-      for (const row of await select(query)) found.push({ query, row })
-    }
+    const { checked, found } = await Effect.runPromise(findViolations(loaded))
     expect(found).toEqual([])
+    expect(checked).toBe(constraints.length)
   })
   it("refers to whole keys: a join returns each row once", () => {
     const keys = new Set(
-      constraints.filter(({ kind }) => kind !== "foreign key").map((key) => `${nameOf(key)}(${key.columns})`)
+      constraints.filter(({ kind }) => kind !== "foreign key").map((key) => `${nameOfTable(key)}(${key.columns})`)
     )
     const references = constraints.filter(({ kind }) => kind === "foreign key")
     expect(references.length).toBeGreaterThan(30)
@@ -113,58 +90,54 @@ describe("ingest.table_constraint", () => {
       const { columns, referenced_columns, referenced_table } = constraint
       return referenced_table === null
         ? []
-        : [`${nameOf(constraint)}.${columns[0]} → ${referenced_table}.${referenced_columns?.[0]}`]
+        : [`${nameOfTable(constraint)}.${columns[0]} → ${referenced_table}.${referenced_columns?.[0]}`]
     })
     expect(keys.toSorted()).toEqual(stated.toSorted())
+    expect(keys).toEqual(
+      expect.arrayContaining([
+        "branded_food.food.fdc_id → branded_food.version.fdc_id",
+        "branded_food.current_food.fdc_id → branded_food.food.fdc_id",
+        "branded_food.trade_item.fdc_id → branded_food.food.fdc_id",
+        "ingest.live_reject.run_id → ingest.live_run.run_id"
+      ])
+    )
   })
 })
 
-/** How comments name the columns of keys, where the word is not the column's own name. */
-const nouns: Readonly<Record<string, string>> = {
-  metric_name: "metric",
-  observed_on: "day",
-  value_text: "value",
-  published_at: "publication time",
-  revision_status: "status",
-  realtime_start: "value",
-  fdc_id: "label version",
-  gtin_14: "barcode",
-  nutrient_id: "nutrient",
-  derivation_id: "derivation",
-  slug: "series",
-  store_id: "store",
-  product_id: "product",
-  collection_id: "collection",
-  variant_id: "variant",
-  run_id: "run",
-  raw_sha256: "payload",
-  url: "address",
-  columns: "key and reference"
+const findColumn = (name: string) => {
+  const [schema, table, column] = name.split(".")
+  const relation = relations.find((one) => one.name === `${schema}.${table}`)
+  return relation?.columns.find((one) => one.column === column) ?? { column: name, comment: "", type: "" }
 }
-/** Comments that describe the whole key in words, without its columns. */
-const wholes: Readonly<Record<string, string>> = {
-  "branded_food.current_food": "product",
-  "commodity.product": "product",
-  "ingest.freshness":
-    "metric, per feed of final prices, per form of the releases of branded foods, per store, and per data set",
-  "ingest.check_result": "run and check",
-  "ingest.table_constraint": "key and reference of each table and view"
-}
+/** The fields of all records, by the names of their columns. */
+const columnsOfRecords = () =>
+  [...ingestTables, ...ingestViews, ...dataSets.flatMap((dataSet) => [...dataSet.tables, ...viewsOf(dataSet)])].flatMap(
+    ({ name, record, schema }) =>
+      Object.entries(record?.fields ?? {}).map(([column, field]) => [`${schema}.${name}.${column}`, field] as const)
+  )
 
 describe("numbers", () => {
-  it("can be squared and summed in every view", async () => {
-    const columns = await select(
-      "select schema_name || '.' || table_name as name, column_name as column, data_type as type from duckdb_columns() where database_name = 'larder' and data_type like 'DECIMAL(%)'"
+  const members = (column: string) =>
+    [
+      ["nutrients", "amount"],
+      ["daily_values", "percent"],
+      ["variants", "price"],
+      ["variants", "compare_at_price"]
+    ].flatMap(([list, field]) => (list === column ? [`(unnest(${column})).${field}`] : []))
+
+  it("can be squared and summed in every view, also those in lists", async () => {
+    const columns = relations.flatMap(({ columns, name }) =>
+      columns.flatMap(({ column, type }) => (type.includes("DECIMAL(") ? [{ column, name, type }] : []))
     )
-    expect(columns.length).toBeGreaterThan(50)
-    expect([...new Set(columns.map(({ type }) => type))].toSorted()).toEqual([
-      "DECIMAL(19,2)",
-      "DECIMAL(19,4)",
-      "DECIMAL(19,6)"
-    ])
-    for (const { column, name } of columns) {
-      const number = identifier(String(column))
-      await select(`select sum(${number} * ${number}), var_samp(${number}) from ${quote(String(name))}`)
+    expect(columns.length).toBeGreaterThan(60)
+    const types = new Set(columns.flatMap(({ type }) => type.match(/DECIMAL\([^)]*\)/g) ?? []))
+    expect([...types].toSorted()).toEqual(["DECIMAL(19,2)", "DECIMAL(19,4)", "DECIMAL(19,6)"])
+    for (const { column, name, type } of columns) {
+      const numbers = type.startsWith("DECIMAL") ? [identifier(column)] : members(column)
+      expect(numbers, `${name}.${column}`).not.toEqual([])
+      for (const number of numbers) {
+        await select(`select sum(n * n), var_samp(n) from (select ${number} as n from ${quoteName(name)})`)
+      }
     }
   })
 })
@@ -173,12 +146,12 @@ describe("comments", () => {
   it("begin with the columns of the key, which say what one row is", () => {
     const wrong = constraints.flatMap((constraint) => {
       if (constraint.kind === "foreign key") return []
-      const { comment = "" } = relations.find(({ name }) => name === nameOf(constraint)) ?? {}
+      const { comment = "" } = relations.find(({ name }) => name === nameOfTable(constraint)) ?? {}
       const [, start = ""] = /^One row per ([^.]+)/.exec(comment) ?? []
-      const whole = wholes[nameOf(constraint)]
+      const whole = wholes[nameOfTable(constraint)]
       const words = whole === undefined ? constraint.columns.map((column) => nouns[column] ?? column) : [whole]
       const missing = words.filter((word) => !start.includes(word))
-      return start !== "" && missing.length === 0 ? [] : [{ name: nameOf(constraint), missing, comment }]
+      return start !== "" && missing.length === 0 ? [] : [{ name: nameOfTable(constraint), missing, comment }]
     })
     expect(wrong).toEqual([])
   })
@@ -220,18 +193,106 @@ describe("comments", () => {
     const unknown = named.filter((name) => schemas.has(name.split(".")[0]) && !known.has(name))
     expect([...new Set(unknown)]).toEqual([])
   })
-  it("say of every column with null that it may be null", async () => {
-    const silent = []
+  it("say of every column with null that it may be null, and of every list with `[]` that it may be empty", async () => {
+    const wrong = []
     for (const { columns, name } of relations) {
-      const counts = columns.map(
-        ({ column }) => `count(*) filter (${identifier(column)} is null) as ${identifier(column)}`
-      )
-      const [row = {}] = await select(`select ${counts.join(", ")} from ${quote(name)}`)
+      const counts = columns.flatMap(({ column, type }) => [
+        `count(*) filter (${identifier(column)} is null) as ${identifier(`${column} null`)}`,
+        `${type.endsWith("[]") ? `count(*) filter (len(${identifier(column)}) = 0)` : "0"} as ${identifier(`${column} []`)}`
+      ])
+      const [row = {}] = await select(`select ${counts.join(", ")} from ${quoteName(name)}`)
       for (const { column, comment } of columns) {
-        if (row[column] !== "0" && !/\bnull\b/i.test(comment)) silent.push(`${name}.${column}`)
+        const hasNull = Number(row[`${column} null`]) > 0
+        const isEmpty = Number(row[`${column} []`]) > 0
+        if (hasNull && !saysNull(comment)) wrong.push(`${name}.${column} is null`)
+        if (isEmpty && !comment.includes("`[]` if ")) wrong.push(`${name}.${column} is []`)
       }
     }
-    expect(silent).toEqual([])
+    expect(wrong).toEqual([])
+  })
+  it("say null only of columns that can be null, and `[]` only of lists", () => {
+    const wrong = columnsOfRecords().flatMap(([name, field]) => {
+      const { comment, type } = findColumn(name)
+      const says = [saysNull(comment), comment.includes("`[]` if ")]
+      const can = [wordsOf(field).isNullable, type.endsWith("[]") && says[1]]
+      return says.join() === can.join() ? [] : [{ name, comment }]
+    })
+    expect(wrong).toEqual([])
+  })
+  it("say truly when a column is null, unless only the source knows", async () => {
+    const claims = new Map(nullClaims.flatMap((claim) => claim.columns.map((column) => [column, claim] as const)))
+    const wrong: Array<unknown> = []
+    for (const { columns, name } of relations) {
+      for (const { column, comment } of columns) {
+        const full = `${name}.${column}`
+        const known = claims.get(full)
+        if (known !== undefined) {
+          if (!new RegExp(`\\bnull\\b.*(?:${known.claim})`, "i").test(comment)) wrong.push({ full, comment })
+          const rows = await select(`from ${quoteName(name)} where ${contradiction(identifier(column), known)} limit 1`)
+          if (rows.length > 0) wrong.push({ full, claim: known.claim, rows })
+        } else if (saysNull(comment)) {
+          const [, claim = ""] = /\bnull ([^.;]+)/i.exec(comment) ?? []
+          if (!isAboutTheSource(claim)) wrong.push({ full, claim })
+        }
+      }
+    }
+    expect(wrong).toEqual([])
+    expect([...claims.keys()].filter((name) => findColumn(name).comment === "")).toEqual([])
+  })
+  it("list all codes that a column can have", async () => {
+    const codes = columnsOfRecords().flatMap(([name, field]) =>
+      codesOf(field).length > 0 || /\.(region|market_level)$/.test(name) ? [name] : []
+    )
+    expect(codes.length).toBeGreaterThan(30)
+    const unlisted = []
+    for (const name of codes) {
+      const [schema, table, column = ""] = name.split(".")
+      const found = await select(
+        `select distinct ${identifier(column)} as code from ${quoteName(`${schema}.${table}`)}`
+      )
+      for (const { code } of found) {
+        if (code !== null && !findColumn(name).comment.includes(`\`${code}\``)) unlisted.push(`${name}: ${code}`)
+      }
+    }
+    expect(unlisted).toEqual([])
+  })
+  it("state the unit of each number that has one", () => {
+    const wrong = columnsOfRecords().flatMap(([name, field]) => {
+      const { comment, type } = findColumn(name)
+      const stated = /\bin (kcal|mg|µg|g|pixels|bytes|seconds|percent|`currency`|`serving_size_unit`)(?![\w`])/.exec(
+        comment
+      )?.[1]
+      const { unit } = wordsOf(field)
+      if (!/INT|DECIMAL|DOUBLE/.test(type) || type.endsWith("[]")) return []
+      const isStated = unit?.startsWith("`")
+        ? /in the unit of its|`currency`|`serving_size_unit`/.test(comment)
+        : unit === stated
+      return isStated ? [] : [{ name, unit, stated }]
+    })
+    expect(wrong).toEqual([])
+  })
+  it("say truly what was done to the values of the source", async () => {
+    const wrong = []
+    let claims = 0
+    for (const { columns, name } of relations) {
+      for (const { column, comment } of columns) {
+        for (const [, contradicts] of transformationClaims.filter(([claim]) => comment.includes(claim))) {
+          claims++
+          const rows = `from ${quoteName(name)} where ${contradicts(identifier(column))} limit 1`
+          wrong.push(...(await select(`select '${name}.${column}' as name, ${identifier(column)} as value ${rows}`)))
+        }
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(claims).toBeGreaterThan(50)
+  })
+  it("say nothing else that the samples contradict", async () => {
+    const wrong = []
+    for (const { claim, column, rows } of otherClaims) {
+      if (!findColumn(column).comment.includes(claim)) wrong.push({ column, claim })
+      wrong.push(...(await select(`${rows} limit 1`)))
+    }
+    expect(wrong).toEqual([])
   })
   it("state the units of the nutrients from which nutrition is computed", async () => {
     const sql = readFileSync("warehouse/tables/branded_food/nutrition.sql", "utf8")

@@ -139,7 +139,7 @@ describe("larder-ingest status --notify", () => {
     const told: ReadonlyArray<{ readonly state: string }> = JSON.parse(
       readFileSync(path.join(copy, "notified.json"), "utf8")
     )
-    expect(new Set(told.map(({ state }) => state))).toEqual(new Set(["late", "not_read"]))
+    expect(new Set(told.map(({ state }) => state))).toEqual(new Set(["late", "not_loaded", "not_read"]))
   })
 
   it("sends nothing but asks for the setting without LARDER_NOTIFY_URL", async () => {

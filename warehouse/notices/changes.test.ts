@@ -28,14 +28,33 @@ const wordsOf = (judged: ReadonlyArray<Judged>, notified: ReadonlyArray<Notified
 }
 
 describe("what has changed since the last notice", () => {
-  it("is at first what is late; what is fresh, ended, a sample or not loaded needs no row", () => {
-    const states = ["fresh", "late", "ended", "sample", "not_loaded"] as const
-    assert.deepStrictEqual(
+  const states = ["fresh", "late", "ended", "sample", "not_loaded", "not_read"] as const
+
+  it("is at first what is late; the states of all subjects are stored", () => {
+    const judged = states.map((state) => judge(`a-${state}`, state))
+    assert.deepStrictEqual(wordsOf(judged, []), {
+      sent: ["a-late: null -> late"],
+      remember: Object.fromEntries(states.map((state) => [`commodities metric a-${state}`, state])),
+      forget: []
+    })
+  })
+  it("is each change of state, but those of samples and first loads, and those into unread", () => {
+    const changes = states.flatMap((before) =>
       wordsOf(
-        states.map((state) => judge(`a-${state}`, state)),
-        []
-      ),
-      { sent: ["a-late: null -> late"], remember: { "commodities metric a-late": "late" }, forget: [] }
+        states.map((state) => judge(state, state)),
+        states.map((state) => sent(state, before))
+      ).sent.map((change) => change.replace(/^\w+: /, ""))
+    )
+    const all = states.flatMap((before) =>
+      states.filter((state) => state !== before).map((state) => `${before} -> ${state}`)
+    )
+    assert.sameMembers(
+      all.filter((change) => !changes.includes(change)),
+      [
+        ...all.filter((change) => change.endsWith("-> not_read")),
+        ...["fresh -> sample", "fresh -> not_loaded", "sample -> fresh", "sample -> not_loaded"],
+        ...["not_loaded -> fresh", "not_loaded -> sample"]
+      ]
     )
   })
   it("is nothing while a subject stays late", () => {
@@ -81,12 +100,12 @@ describe("the notice about freshness", () => {
   })
   it("names what is late first, each subject with its reason, and counts the lines that it omits", () => {
     const many = Array.from({ length: 40 }, (_, n) => judge(`m-${n}`, "late"))
-    const judged = [judge("milk", "fresh"), ...many]
-    const notified = [sent("milk", "late")]
+    const judged = [judge("milk", "fresh"), judge("whey", "ended"), ...many]
+    const notified = [sent("milk", "late"), sent("whey", "fresh")]
     const lines = makeFreshnessNotice(compareFreshness(judged, notified).changes, notified).text.split("\n")
-    assert.strictEqual(lines[0], "Larder: 40 late, 1 no longer so")
+    assert.strictEqual(lines[0], "Larder: 40 late, 1 no longer so, 1 ended or resumed")
     assert.strictEqual(lines[1], "late: commodities metric m-0. Why m-0 is late.")
-    assert.deepStrictEqual([lines.length, lines.at(-1)], [26, "and 17 more"])
+    assert.deepStrictEqual([lines.length, lines.at(-1)], [26, "and 18 more"])
   })
 })
 

@@ -1,9 +1,10 @@
 /**
- * Compares what is true about freshness with what was last sent. Only subjects that were wrong once are stored:
- * without a row, a subject counts as fresh.
+ * Compares what is true about freshness with what was last sent: a stored state per subject. At first, only what is late
+ * is sent.
  *
  * What was left out is in the notice of each run that leaves it out, so here it is only stored. It is sent when it is read
- * again, or becomes late.
+ * again, or becomes late. Live data in place of samples, or a data set that is loaded for the first time, is no news to
+ * an operator.
  */
 import type { Judged } from "./freshness.ts"
 
@@ -33,7 +34,12 @@ interface Comparison {
 export const subjectOf = ({ kind, pipeline, subject }: Pick<Judged, "kind" | "pipeline" | "subject">): string =>
   `${pipeline} ${kind.replace("_", "-")} ${subject}`
 
-const isWrong = (state: string) => state === "late" || state === "not_read"
+const isInOrder = (state: Judged["state"]) => state === "fresh" || state === "sample" || state === "not_loaded"
+
+const isNews = (before: Judged["state"] | null, state: Judged["state"]) => {
+  if (state === "late") return true
+  return before !== null && state !== "not_read" && !(isInOrder(before) && isInOrder(state))
+}
 
 export const compareFreshness = (judged: ReadonlyArray<Judged>, notified: ReadonlyArray<Notified>): Comparison => {
   const lastStates = new Map(notified.map(({ state, subject }) => [subject, state as Judged["state"]]))
@@ -43,9 +49,9 @@ export const compareFreshness = (judged: ReadonlyArray<Judged>, notified: Readon
     const name = subjectOf(row)
     const before = lastStates.get(name) ?? null
     lastStates.delete(name)
-    if (row.state === before || !(isWrong(row.state) || (before !== null && isWrong(before)))) continue
+    if (row.state === before) continue
     remember.set(name, row.state)
-    if (row.state !== "not_read") changes.push({ ...row, before })
+    if (isNews(before, row.state)) changes.push({ ...row, before })
   }
   return { changes, remember, forget: [...lastStates.keys()] }
 }

@@ -45,16 +45,18 @@ const hashOf = (facts: unknown) => createHash("sha256").update(JSON.stringify(fa
 
 /** The worst first. */
 const toWords = (changes: ReadonlyArray<FreshnessChange>) => {
+  const isEnd = ({ before, state }: FreshnessChange) => state === "ended" || before === "ended"
   const late = changes.filter(({ state }) => state === "late")
-  const others = changes.filter(({ state }) => state !== "late")
+  const ends = changes.filter((change) => change.state !== "late" && isEnd(change))
+  const better = changes.filter((change) => change.state !== "late" && !isEnd(change))
   const counts = [
     ...(late.length === 0 ? [] : [`${late.length} late`]),
-    ...(others.length === 0 ? [] : [`${others.length} no longer ${late.length === 0 ? "late or unread" : "so"}`])
+    ...(better.length === 0 ? [] : [`${better.length} no longer ${late.length === 0 ? "late or unread" : "so"}`]),
+    ...(ends.length === 0 ? [] : [`${ends.length} ended or resumed`])
   ]
-  const describe = (word: string) => (change: FreshnessChange) => `${word}: ${subjectOf(change)}. ${change.why}`
   return {
     headline: `Larder: ${counts.join(", ")}`,
-    lines: [...late.map(describe("late")), ...others.map((change) => describe(change.state)(change))]
+    lines: [...late, ...better, ...ends].map((change) => `${change.state}: ${subjectOf(change)}. ${change.why}`)
   }
 }
 

@@ -122,6 +122,10 @@ describe("the catalogue", () => {
       const macros = yield* db.rows(
         "select schema_name || '.' || function_name as name, parameters[1] as parameter from duckdb_functions() where database_name = 'elsewhere' and function_type = 'table_macro' order by all"
       )
+      const values = yield* db.rows(
+        "select elsewhere.branded_food.per_serving(3.5, elsewhere.branded_food.serving_amount(1, 'ONZ')) as amount"
+      )
+      assert.deepStrictEqual(values, [{ amount: 0.992 }])
       const results: Record<string, unknown> = {}
       for (const { name, parameter } of macros) {
         const argument = parameter === "moment" ? "now()" : "'none'"

@@ -18,6 +18,7 @@ import { definitionHash, qualifiedName } from "../tables/dictionary.ts"
 import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
 import { type View, viewsOf } from "../tables/tables.ts"
+import { widerNumbers } from "../tables/wider-numbers.ts"
 import { freshnessView } from "./freshness.ts"
 import { listSources, type Parts, schemaStatements, type TableSource, viewsAndComments } from "./parts.ts"
 
@@ -25,12 +26,9 @@ import { listSources, type Parts, schemaStatements, type TableSource, viewsAndCo
 const sourceExpression = ({ file, table }: TableSource) =>
   `read_duckdb(${literal(file.replaceAll(/[*?[]/g, "[$&]"))}, schema_name = ${literal(table.schema)}, table_name = ${literal(table.name)}, hive_partitioning = false)`
 
-/** Numbers of 18 digits get 19, for the reason in `commodity/observation.sql`; those in structs stay. */
 const createViewStatement = (source: TableSource) => {
-  const wider = [...source.table.ddl.matchAll(/^ {2}(\w+) decimal\(18, (\d+)\)/gm)].map(
-    ([, column, scale]) => `${column}::decimal(19, ${scale}) as ${column}`
-  )
-  const columns = wider.length === 0 ? "*" : `* replace (${wider.join(", ")})`
+  const wider = widerNumbers(source.table)
+  const columns = wider === "" ? "*" : `* replace (${wider})`
   return `create view ${qualifiedName(source.table)} as select ${columns} from ${sourceExpression(source)}`
 }
 

@@ -2,9 +2,9 @@
  * Keys and references as rows, because neither views nor the published files can have constraints: a view
  * `ingest.table_constraint`, made from the `key` of each definition and the references of its record.
  */
-import { referenceOf, type TableConstraintKind, TableConstraintRow } from "@larder/schemas"
-import { Schema } from "effect"
+import { annotationOf, type TableConstraintKind, TableConstraintRow } from "@larder/schemas"
 import { literal } from "../duckdb.ts"
+import { isNullable } from "./column-comments.ts"
 import { keyOf, type Table, type View } from "./tables.ts"
 
 interface Constraint {
@@ -14,16 +14,13 @@ interface Constraint {
   readonly references?: string
 }
 
-export const isNullable = (field: Schema.Constraint | undefined) =>
-  field !== undefined && Schema.is(Schema.toType(field))(null)
-
 export const constraintsOf = (relation: Table | View): ReadonlyArray<Constraint> => {
   const { record } = relation
   if (record === undefined) return []
   const columns = keyOf(relation)
   const kind = columns.some((column) => isNullable(record.fields[column])) ? "unique" : "primary key"
   const references = Object.entries(record.fields).flatMap(([column, field]): ReadonlyArray<Constraint> => {
-    const references = referenceOf(field)
+    const references = annotationOf("references", field)
     return references === undefined ? [] : [{ kind: "foreign key", columns: [column], references }]
   })
   return [{ kind, columns }, ...references]

@@ -3,40 +3,22 @@
  * `duckdb_columns()` describe each table and column, and each description is written only once.
  */
 import { createHash } from "node:crypto"
-import { Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
-import { isNullable, makeConstraintView } from "./constraints.ts"
+import { columnComment, descriptionOf } from "./column-comments.ts"
+import { makeConstraintView } from "./constraints.ts"
 import type { Table, View } from "./tables.ts"
 
 /** The name of a table or view in SQL, without its database. */
 export const qualifiedName = ({ name, schema }: Pick<Table, "schema" | "name">) =>
   `${identifier(schema)}.${identifier(name)}`
 
-const getDescription = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
-
-const isDay = (column: Schema.Constraint): boolean => {
-  const isValue = Schema.is(Schema.toType(column))
-  return isValue("2026-01-01") && !isValue("")
-}
-
-/** A column that may be null says so. A comparison of a time with `now()` would depend on the time zone of the session. */
-const describeColumn = (column: Schema.Constraint): string => {
-  const description = getDescription(column)
-  const saysNull = !isNullable(column) || /\bnull\b/i.test(description)
-  return [
-    description,
-    ...(saysNull ? [] : ["Null if it is not stated."]),
-    ...(/\bUTC\b/.test(description) && !isDay(column) ? ["Compare it with `now() at time zone 'UTC'`."] : [])
-  ].join(" ")
-}
-
 export const commentStatements = (subject: Table | View, kind: "table" | "view"): ReadonlyArray<string> => {
   if (subject.record === undefined) return []
   const name = qualifiedName(subject)
   return [
-    `comment on ${kind} ${name} is ${literal(getDescription(subject.record))}`,
+    `comment on ${kind} ${name} is ${literal(descriptionOf(subject.record))}`,
     ...Object.entries(subject.record.fields).map(
-      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(describeColumn(field))}`
+      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(columnComment(field))}`
     )
   ]
 }

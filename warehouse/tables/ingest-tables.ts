@@ -23,7 +23,7 @@ import {
 import { defineTable, defineView, keyOf, type Merge, type Table, type View } from "./tables.ts"
 
 /** Version of the tables of `ingest`. Increases whenever their definition changes. */
-export const ingestVersion = 5
+export const ingestVersion = 6
 
 /** Written when a generation is published. */
 export const generationTable = defineTable("ingest", "generation", GenerationRow, { by: "append", key: ["generation"] })

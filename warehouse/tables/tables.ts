@@ -131,8 +131,15 @@ export interface DataSet {
   readonly countSourceRows: string
 }
 
-export const readSql = (schema: string, name: string) =>
-  readFileSync(new URL(`./${schema}/${name}.sql`, import.meta.url), "utf8").trim()
+/** The SQL of a file. `parts` are what its `{{names}}` stand for: SQL that several files share. */
+export const readSql = (schema: string, name: string, parts: Readonly<Record<string, string>> = {}) =>
+  readFileSync(new URL(`./${schema}/${name}.sql`, import.meta.url), "utf8")
+    .trim()
+    .replaceAll(/\{\{(\w+)\}\}/g, (_, part: string) => {
+      const sql = parts[part]
+      if (sql === undefined) throw new Error(`${schema}/${name}.sql names the part ${part}, which is not given`)
+      return sql
+    })
 
 export const defineTable = (
   schema: string,
@@ -146,17 +153,27 @@ export const defineTable = (
 export const keyOf = (relation: Table | View): ReadonlyArray<string> =>
   relation.key ?? ("merge" in relation ? [relation.merge.key].flat() : [])
 
-export const defineView = (schema: string, name: string, record: RowRecord, key: ReadonlyArray<string>): View => ({
+export const defineView = (
+  schema: string,
+  name: string,
+  record: RowRecord,
+  key: ReadonlyArray<string>,
+  parts?: Readonly<Record<string, string>>
+): View => ({
   schema,
   name,
   record,
   key,
-  ddl: readSql(schema, name)
+  ddl: readSql(schema, name, parts)
 })
 
 export const inLake = (view: View): View => ({ ...view, isInLake: true })
 
-export const defineMacro = (schema: string, name: string): View => ({ schema, name, ddl: readSql(schema, name) })
+export const defineMacro = (schema: string, name: string, parts?: Readonly<Record<string, string>>): View => ({
+  schema,
+  name,
+  ddl: readSql(schema, name, parts)
+})
 
 /** All views of a data set, in the order in which they are defined. */
 export const viewsOf = ({ views, viewsOverIngest = [] }: DataSet): ReadonlyArray<View> => [...views, ...viewsOverIngest]

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { marketLevels, regions } from "@larder/schemas/commodity/places.ts"
 import { catalog } from "../catalog.ts"
 import { catalogRows } from "./catalog-rows.ts"
 
@@ -22,6 +23,15 @@ describe("the catalog in the warehouse", () => {
     ])
   })
 
+  it("has regions and market levels that the comments of the columns list, and no others are listed", () => {
+    assert.deepStrictEqual(distinct(["region"]), [...regions])
+    assert.deepStrictEqual(distinct(["market_level"]), [...marketLevels])
+  })
+
+  it("has means of prices", () => {
+    assert.deepStrictEqual(distinct(["aggregation"]), ["mean"])
+  })
+
   it("has the frequency in words, with the day on which weeks end", () => {
     assert.deepStrictEqual(distinct(["frequency", "frequency_text"]), [
       "biweekly: Biweekly, ending Friday",
@@ -31,6 +41,16 @@ describe("the catalog in the warehouse", () => {
       "weekly: Weekly, ending Saturday"
     ])
     assert.deepStrictEqual(distinct(["frequency_text"], "_sales_price_"), ["Weekly, ending Saturday"])
+  })
+
+  it("has the section and the schedule of final values where a report has one", () => {
+    const butter = ["gov-mpr/2993/Butter Prices and Sales", "gov-mpr/2993/Final Butter Prices and Sales"]
+    assert.deepStrictEqual(distinct(["feed", "final_feed"], "butter_sales"), [butter.join(": ")])
+    const schedules = distinct(["publishes_on", "final_publishes_on"], "_sales_price_")
+    const final = "Wednesday of the week 5 weeks later, 13:15"
+    assert.deepStrictEqual(schedules, [`Wednesday of the next week, 13:15: ${final}`])
+    const others = parseRows("metric").filter((row) => Reflect.get(row, "final_feed") === null)
+    assert.strictEqual(others.length, metrics.length - 5)
   })
 
   it("has a title for each metric, which names powders and the survey in one way", () => {

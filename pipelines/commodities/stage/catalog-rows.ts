@@ -1,5 +1,5 @@
 /** The catalog as rows of the warehouse. */
-import { unitTexts } from "@larder/schemas"
+import { units } from "@larder/schemas"
 import { metricTable, productTable, seriesTable } from "@larder/warehouse"
 import type { Catalog, Feed } from "../catalog.ts"
 import { joinNotes } from "../notes.ts"
@@ -29,10 +29,22 @@ const frequencyText = ({ ending_weekday, frequency }: Feed) =>
 /** `measures`: the columns that metrics were actually read from. Before the first read, the documented name is used. */
 const metricRows = ({ feedsByName, metrics, notes }: Catalog, measures: ReadonlyMap<string, string>) =>
   metrics.flatMap((metric) => {
-    const { column, ended_on, feeds, freight, licence, market_level, metric_name, product_slug, region, title, unit } =
-      metric
-    const feed = feedsByName.get(feeds[0] ?? "")
+    const {
+      column,
+      ended_on,
+      freight,
+      licence,
+      market_level,
+      metric_name,
+      printed,
+      product_slug,
+      region,
+      title,
+      unit
+    } = metric
+    const [feed, ...others] = metric.feeds.flatMap((name) => feedsByName.get(name) ?? [])
     if (feed === undefined) return []
+    const final = others.find(({ revision_status }) => revision_status === "final")
     return [
       {
         metric_name,
@@ -40,18 +52,22 @@ const metricRows = ({ feedsByName, metrics, notes }: Catalog, measures: Readonly
         notes: joinNotes(notes, metric, feed),
         measure: measures.get(metric_name) ?? column.name,
         unit,
-        unit_text: unitTexts[unit],
+        unit_text: units[unit].text,
+        aggregation: units[unit].aggregation,
         region,
         market_level,
         freight,
         frequency: feed.frequency,
         frequency_text: frequencyText(feed),
         publishes_on: feed.publishes_on,
+        printed,
         seasonal_adjustment: notSeasonallyAdjusted,
         source: feed.source,
         product_slug,
         report: feed.title,
         feed: feed.feed,
+        final_feed: final?.feed ?? null,
+        final_publishes_on: final?.publishes_on ?? null,
         licence,
         ended_on,
         ...noValues

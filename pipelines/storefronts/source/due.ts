@@ -10,14 +10,7 @@ import { Archive } from "../../run/archive/archive.ts"
 import { Origin } from "../../run/origins/origin.ts"
 import { ReadFailed, type RunContext } from "../../run/pipeline.ts"
 import { isWebAddress, listAddress, waitingAddress } from "./operator-files.ts"
-import {
-  computeDueTime,
-  type IntervalLimits,
-  intervalSettings,
-  invalidIntervals,
-  type LastRead,
-  readLastReads
-} from "./schedule.ts"
+import { computeDueTime, type IntervalLimits, type LastRead, readIntervals, readLastReads } from "./schedule.ts"
 import { ListedStore, parseStoreList } from "./store-list.ts"
 
 const Waiting = Schema.Array(Schema.Struct({ domain: Schema.String, due_at: Schema.String }))
@@ -114,7 +107,7 @@ const decideWaiting = Effect.fnUntraced(function* (
   list_fetched_at: string
 ) {
   const archive = yield* Archive
-  const limits = yield* Effect.mapError(intervalSettings, () => new ReadFailed({ faults: [invalidIntervals] }))
+  const limits = yield* readIntervals
   const noReads: ReadonlyMap<string, LastRead> = new Map()
   const lastReads = yield* readLive(run.layout, storefront, noReads, (db) => readLastReads(db, run.mapping))
   const waiting = yield* findWaiting(run, stores, lastReads, limits, Date.parse(list_fetched_at))

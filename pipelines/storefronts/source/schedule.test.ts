@@ -4,7 +4,7 @@ import { aLayout } from "@larder/test/support/warehouse/example-data-set.ts"
 import { publishReads, type StoreRead } from "@larder/test/support/warehouse/store-reads.ts"
 import { readLive, storefront } from "@larder/warehouse"
 import { Effect } from "effect"
-import { computeDueTime, type LastRead, readLastReads } from "./schedule.ts"
+import { computeDueRange, computeDueTime, type LastRead, readLastReads } from "./schedule.ts"
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -46,6 +46,15 @@ describe("the schedule of a store", () => {
     const [run_started_at, read_at] = [now, now + 3 * hour]
     const slow = { domain: "shop.example", run_started_at, read_at, unchanged_since: now, sale_changes_at: null }
     assert.strictEqual(computeDueTime(slow, limits), now + 20 * hour)
+  })
+
+  it.each([
+    [bounds, "2026-09-30T03:00:00.000Z", "2026-10-07T03:00:00.000Z"],
+    [{ minInterval: 20 * hour, maxInterval: 30 * day }, "2026-09-30T23:00:00.000Z", "2026-10-30T03:00:00.000Z"],
+    [{ minInterval: 20 * hour, maxInterval: 0 }, "2026-09-30T03:00:00.000Z", "2026-09-30T03:00:00.000Z"],
+    [{ minInterval: 0, maxInterval: Number.POSITIVE_INFINITY }, "2026-09-30T03:00:00.000Z", "9999-12-31T00:00:00.000Z"]
+  ] as const)("knows before it knows a change between which times a store is due: %o", (limits, due_from, due_by) => {
+    assert.deepStrictEqual(computeDueRange(now, limits), { due_from, due_by })
   })
 
   it("reads every store in every run if the maximum interval is 0", () => {

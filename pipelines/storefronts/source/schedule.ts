@@ -9,6 +9,7 @@ import { readFileSync } from "node:fs"
 import { settingOf } from "@larder/schemas"
 import type { DuckDb } from "@larder/warehouse"
 import { Config, Duration, Effect, Schema } from "effect"
+import { ReadFailed } from "../../run/pipeline.ts"
 
 /** Times are milliseconds since 1970. */
 const LastRead = Schema.Struct({
@@ -62,8 +63,20 @@ export const intervalSettings = Config.all({
 export const invalidIntervals =
   "LARDER_STORE_MIN_INTERVAL or LARDER_STORE_MAX_INTERVAL is not a duration. Write it as `20 hours`, `7 days` or `0 days`."
 
+/** Fails if a setting is no duration. */
+export const readIntervals = Effect.mapError(intervalSettings, () => new ReadFailed({ faults: [invalidIntervals] }))
+
 /** From 0.5 to 1, always the same for the same text. */
 const jitterFactor = (text: string) => 0.5 + createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 33
+
+/** The last day that both JavaScript and DuckDB write with four digits: an interval can be longer. */
+const lastTime = Date.UTC(9999, 11, 31)
+
+/** No run reads a store before `due_from`, and every run from `due_by` on: a sale that begins or ends does not wait. */
+export const computeDueRange = (list_fetched_at: number, { maxInterval, minInterval }: IntervalLimits) => {
+  const after = (interval: number) => new Date(Math.min(list_fetched_at + interval, lastTime)).toISOString()
+  return { due_from: after(Math.min(minInterval, maxInterval)), due_by: after(maxInterval) }
+}
 
 /** The earliest time when a run reads the store again: a sale that begins or ends does not wait. */
 export const computeDueTime = (

@@ -101,7 +101,7 @@ export const widen = (tables: Contents["tables"]): Contents["tables"] =>
     ...table,
     columns: table.columns.map((column) => ({
       ...column,
-      column_type: String(column.column_type).replace(/^DECIMAL\(18,/, "DECIMAL(19,")
+      column_type: String(column.column_type).replaceAll(/DECIMAL\((?:18|9),/g, "DECIMAL(19,")
     }))
   }))
 

@@ -1,6 +1,6 @@
 /** A row of `commodity.metric` as a run stages it: what a test does not set is null, or else "-" or 0. */
 import { metricTable } from "@larder/warehouse"
-import { isNullable } from "@larder/warehouse/tables/constraints.ts"
+import { isNullable } from "@larder/warehouse/tables/column-comments.ts"
 import { Schema } from "effect"
 
 const emptyValue = (field: Schema.Constraint) => {

@@ -1,4 +1,4 @@
-/** The view `ingest.freshness` over rows that a test inserts, at a time that it chooses. */
+/** The view `ingest.freshness` over rows that a test inserts, at a time that it chooses, and builders of such rows. */
 import { DuckDb, dataSets, literal } from "@larder/warehouse"
 import { freshnessView } from "@larder/warehouse/opened/freshness.ts"
 import { createUncommentedTables, qualifiedName } from "@larder/warehouse/tables/dictionary.ts"
@@ -27,7 +27,7 @@ const insertRow = (name: string, row: RowOf) => {
   return `insert into ${name} by name select ${columns.join(", ")}`
 }
 
-/** A database with all tables, and a function that queries the view in it. Call it in a test file, once. */
+/** A database with all tables, and functions that query the view in it. Call it in a test file, once. */
 export const freshnessOf = () => {
   const database = oncePerFile(
     Effect.gen(function* () {
@@ -38,7 +38,7 @@ export const freshnessOf = () => {
     })
   )
   /** The view over these rows only, at a moment in UTC: `columns` of what is judged, except data sets that are not loaded. */
-  return Effect.fnUntraced(function* (
+  const queryFreshness = Effect.fnUntraced(function* (
     columns: string,
     moment: string,
     rows: Rows,
@@ -53,4 +53,52 @@ export const freshnessOf = () => {
     const select = db.rows(`select ${columns} from ${qualifiedName(view)} where ${shown} order by kind, subject`)
     return yield* Effect.ensuring(select, Effect.orDie(db.run("rollback")))
   })
+  /** The state of each subject. */
+  const statesAt = (moment: string, rows: Rows) =>
+    Effect.map(queryFreshness("subject, state", moment, rows), (found) =>
+      Object.fromEntries(found.map(({ state, subject }) => [subject, state]))
+    )
+  return { queryFreshness, statesAt }
 }
+
+/** A live run of a pipeline; its number orders it. */
+export const aRun = (number: number, pipeline: string, finished_at: string, set: RowOf = {}): RowOf => ({
+  run_id: `run-${number}`,
+  pipeline,
+  origin: "live",
+  outcome: "published",
+  started_at: finished_at,
+  finished_at,
+  recorded_in: `larder-${String(number).padStart(6, "0")}`,
+  ...set
+})
+export const payload = (number: number, pipeline: string, feed: string, url = ""): RowOf => ({
+  run_id: `run-${number}`,
+  pipeline,
+  feed,
+  url,
+  raw_sha256: `${feed} ${number}`
+})
+export const leftOut = (number: number, pipeline: string, feed: string, kind: string): RowOf => ({
+  run_id: `run-${number}`,
+  pipeline,
+  feed,
+  kind,
+  reason: `${kind}\n  reason`
+})
+
+/** Metrics by their names, of one weekly report that prints them always, unless they say otherwise, and one run. */
+export const metricRows = (metrics: Readonly<Record<string, RowOf>>, rows: Rows = {}): Rows => ({
+  "ingest.data_set": [{ pipeline: "commodities", is_sample: false }],
+  "commodity.metric": Object.entries(metrics).map(([metric_name, metric]) => ({
+    metric_name,
+    feed: "report",
+    frequency: "weekly",
+    publishes_on: "Wednesday of the next week, 13:15",
+    printed: "always",
+    ...metric
+  })),
+  "ingest.run": [aRun(1, "commodities", "2026-09-01")],
+  "ingest.raw_file": [payload(1, "commodities", "report")],
+  ...rows
+})

@@ -15,6 +15,7 @@ import { mergeLabelColumn } from "../../branded-foods/completed-label.ts"
 import { servingAmount } from "../../branded-foods/serving-units.ts"
 import { buildFoods } from "../../search/build/build.ts"
 import { type DataSet, defineMacro, defineTable, defineView, inLake, readSql } from "../tables.ts"
+import { widerNumbers } from "../wider-numbers.ts"
 
 export const nutrientTable = defineTable("branded_food", "nutrient", NutrientRow, {
   by: "replace",
@@ -69,7 +70,9 @@ export const brandedFood: DataSet = {
     })
   ],
   views: [
-    inLake(defineView("branded_food", "current_food", CurrentFoodRow, ["fdc_id"])),
+    inLake(
+      defineView("branded_food", "current_food", CurrentFoodRow, ["fdc_id"], { wider_numbers: widerNumbers(foodTable) })
+    ),
     defineView("branded_food", "trade_item", TradeItemRow, ["gtin_14"]),
     defineView("branded_food", "nutrient_amount", NutrientAmountRow, ["fdc_id", "position"]),
     defineView("branded_food", "quality_flag", QualityFlagRow, ["fdc_id", "flag"]),

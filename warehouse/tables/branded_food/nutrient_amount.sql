@@ -3,7 +3,7 @@ select
   fdc_id,
   place::integer as position,
   nutrient.nutrient_id,
-  nutrient.amount::decimal(19, 6) as amount, -- see commodity.observation
+  nutrient.amount::decimal(19, 6) as amount, -- see wider-numbers.ts
   nutrient.derivation_id,
   -- Only the CSV release has daily values, for a few labels. A nutrient that occurs twice has two, in the order of its amounts.
   if(

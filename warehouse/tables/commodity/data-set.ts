@@ -1,6 +1,7 @@
 /** Prices of commodities: catalog, and every published value. */
 import { CommodityProductRow, MetricRow, Observation, ObservationVersion, SeriesRow, Vintage } from "@larder/schemas"
 import { type DataSet, defineMacro, defineTable, defineView, inLake, readSql } from "../tables.ts"
+import { monthly, weekly } from "./periods.ts"
 
 export const productTable = defineTable("commodity", "product", CommodityProductRow, {
   by: "replace all",
@@ -31,6 +32,12 @@ export const observationVersionTable = defineTable(
   "published_at"
 )
 
+/** Which of several versions of a value counts, and from when on each is known. */
+const valueParts = {
+  version: readSql("commodity", "version"),
+  current_value: readSql("commodity", "current_value")
+}
+
 export const commodity: DataSet = {
   schema: "commodity",
   version: 1,
@@ -47,11 +54,11 @@ export const commodity: DataSet = {
   },
   tables: [productTable, metricTable, seriesTable, observationVersionTable],
   views: [
-    inLake(defineView("commodity", "observation", Observation, ["metric_name", "observed_on"])),
-    defineMacro("commodity", "observation_as_of"),
-    defineMacro("commodity", "weekly"),
-    defineMacro("commodity", "monthly"),
-    inLake(defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"]))
+    inLake(defineView("commodity", "observation", Observation, ["metric_name", "observed_on"], valueParts)),
+    defineMacro("commodity", "observation_as_of", valueParts),
+    weekly,
+    monthly,
+    inLake(defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"], valueParts))
   ],
   // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in revision_status.
   countSourceRows: `

@@ -1,21 +1,7 @@
 create or replace view commodity.observation as
-with standing as (
-  select
-    *,
-    -- DuckDB 1.1 sometimes hangs in count(distinct value) over a window
-    list_unique(list(value) over same_day)::bigint as distinct_values
-  from commodity.observation_version
-  window same_day as (partition by metric_name, observed_on)
-  -- a provisional value that is printed again after a final one changes nothing
-  qualify
-    revision_status is not distinct from 'final'
-    or coalesce(published_at < min(case when revision_status = 'final' then published_at end) over same_day, true)
-),
-changes as (
-  select *, case when value is distinct from lag(value) over in_order then published_at end as changed_at
-  from standing
-  window in_order as (partition by metric_name, observed_on order by published_at, run_id, source_row)
-)
+with {{version}},
+known as (from version),
+{{current_value}}
 select
   metric_name,
   observed_on,
@@ -30,16 +16,11 @@ select
     when 'annual' then make_date(year(observed_on), 12, 31)
     else observed_on
   end as period_end,
-  -- DuckDB gives the product of two decimals of 18 digits no more digits: it would overflow from 6,950 on
-  value::decimal(19, 6) as value,
+  value::decimal(19, 6) as value, -- see wider-numbers.ts
   value_text,
-  max(changed_at) over (partition by metric_name, observed_on) as first_published_at,
-  published_at as last_published_at,
+  first_published_at,
+  last_published_at,
   revision_status,
   distinct_values
-from changes
+from current_value
 left join commodity.metric using (metric_name)
-qualify row_number() over (
-  partition by metric_name, observed_on
-  order by published_at desc, run_id desc, source_row desc
-) = 1

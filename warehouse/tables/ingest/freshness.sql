@@ -40,28 +40,64 @@ feed_read as (
   group by pipeline, feed
 ),
 
--- metrics: by the schedule of their report, which prints some of its numbers only now and then
-report as (
+-- values: by the schedule of their report
+final as (
+  select metric_name, max(observed_on)::date as final_on
+  from commodity.observation_version
+  where revision_status = 'final'
+  group by metric_name
+),
+published as (
   select
+    'metric' as kind,
+    metric_name,
     feed,
-    any_value(frequency) as frequency,
-    any_value(publishes_on) as publishes_on,
-    max(last_observed_on)::date as read_to
+    publishes_on,
+    last_observed_on::date as newest_on,
+    frequency,
+    printed,
+    last_observed_on::date as last_on,
+    ended_on::date as ended_on,
+    no_values_reason
   from commodity.metric
-  group by feed
+  union all
+  select
+    'final_values',
+    metric_name,
+    final_feed,
+    final_publishes_on,
+    final_on,
+    frequency,
+    printed,
+    last_observed_on::date,
+    ended_on::date,
+    'No final value was read from ' || final_feed || '.'
+  from commodity.metric
+  left join final using (metric_name)
+  where final_feed is not null
+),
+value as (
+  select
+    *,
+    max(newest_on) over (partition by feed) as feed_newest_on,
+    -- a number that is printed only sometimes is as new as the others of its report
+    if(printed = 'sometimes', feed_newest_on, newest_on) as read_to,
+    coalesce(last_on <= ended_on, ended_on is not null) as has_ended
+  from published
 ),
 next_month as (
-  select feed, min((read_to + to_months(step))::date) as observed_on
-  from report, (select unnest(range(1, 13))::integer as step) as later
+  select kind, metric_name, min((read_to + to_months(step))::date) as observed_on
+  from value, (select unnest(range(1, 13))::integer as step) as later
   where frequency = 'monthly'
     and (not contains(publishes_on, ', for ') or contains(publishes_on, monthname(read_to + to_months(step))))
-  group by feed
+  group by kind, metric_name
 ),
 next_period as (
   select
-    feed,
-    read_to,
-    publishes_on,
+    kind,
+    metric_name,
+    -- null if it is not of the form that the catalog accepts: everything that is computed from it is null, too
+    if(regexp_matches(publishes_on, pattern), publishes_on, null) as schedule,
     if(frequency = 'daily', 1, 2) as grace_days,
     case frequency
       when 'daily' then read_to + case isodow(read_to) when 5 then 3 when 6 then 2 else 1 end
@@ -77,29 +113,30 @@ next_period as (
     end as ends_on,
     -- in weeks or months after the one in which the period ends
     case
-      when contains(publishes_on, ' of the same ') then 0
-      when contains(publishes_on, ' of the next ') then 1
-      when contains(publishes_on, ' before, ') then -1
-      else try_cast(regexp_extract(publishes_on, '(\d+) (weeks|months) later', 1) as integer)
+      when contains(schedule, ' of the same ') then 0
+      when contains(schedule, ' of the next ') then 1
+      when contains(schedule, ' before, ') then -1
+      else try_cast(regexp_extract(schedule, '(\d+) (weeks|months) later', 1) as integer)
     end as shift
-  from report
-  left join next_month using (feed)
+  from value
+  left join schedule_form using (frequency)
+  left join next_month using (kind, metric_name)
 ),
 publication as (
   select
-    feed,
-    read_to,
+    kind,
+    metric_name,
     next_on,
-    case split_part(publishes_on, ' ', 1)
+    case split_part(schedule, ' ', 1)
       when 'every' then ends_on
       when 'day' then (
-        date_trunc('month', ends_on) + to_months(shift) + to_days(try_cast(split_part(publishes_on, ' ', 2) as integer) - 1)
+        date_trunc('month', ends_on) + to_months(shift) + to_days(try_cast(split_part(schedule, ' ', 2) as integer) - 1)
       )::date
       else date_trunc('week', ends_on)::date + 7 * shift + list_position(
-        ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday'], split_part(publishes_on, ' ', 1)
+        ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday'], split_part(schedule, ' ', 1)
       )::integer - 1
     end as day,
-    regexp_extract(publishes_on, '\d\d:\d\d')::time as clock_time,
+    regexp_extract(schedule, '\d\d:\d\d')::time as clock_time,
     -- on a weekend, the grace begins like on the Friday before
     least(isodow(day), 5)::integer as weekday,
     day - isodow(day)::integer + weekday + grace_days + 2 * ((weekday - 1 + grace_days) // 5)::integer as late_day,
@@ -110,8 +147,8 @@ publication as (
 ),
 expected as (
   select
-    feed,
-    read_to,
+    kind,
+    metric_name,
     next_on,
     day + clock_time + to_hours(
       if(day + clock_time >= daylight_from and day + clock_time < daylight_to, 4, 5)
@@ -121,16 +158,6 @@ expected as (
     ) as late_at
   from publication
 ),
-metric as (
-  select
-    metric_name,
-    feed,
-    ended_on::date as ended_on,
-    last_observed_on::date as newest_on,
-    no_values_reason,
-    coalesce(last_observed_on::date <= ended_on::date, ended_on is not null) as has_ended
-  from commodity.metric
-),
 
 -- stores: the longer one has not changed, the later it is read again
 change as (
@@ -138,71 +165,125 @@ change as (
 ),
 store_read as (
   select
+    *,
+    -- a store that has rejected products was read completely
+    outcome in ('complete', 'rejected') as is_complete
+  from ingest.live_store_read
+),
+store_reads as (
+  select
     store_id,
     arg_max(feed, read_at) as feed,
     min(read_at) as first_read_at,
     max(read_at) as attempted_at,
     max(read_at) filter (where fetch_status <> 'failed') as newest_at,
-    -- a store that has rejected products was read completely
-    max(read_at) filter (where outcome in ('complete', 'rejected')) as last_complete_read_at
-  from ingest.live_store_read
+    max(read_at) filter (where is_complete) as last_complete_read_at,
+    arg_max(due_from, read_at) filter (where is_complete) as due_from,
+    arg_max(due_by, read_at) filter (where is_complete) as due_by,
+    arg_max(due_by, read_at) as attempt_due_by
+  from store_read
   group by store_id
 ),
-newest_run as (
-  select max(started_at) as began_at, arg_max(run_id, started_at) as run_id
-  from ingest.live_run
-  where pipeline = 'storefronts' and origin = 'live'
+-- No run records its list. Stores that a run requested together were on one list: the newest run of a store's list is the
+-- newest one that requested any of them. Runs over lists without these stores say nothing about it.
+request as (
+  select store_id, run_id, {'started_at': started_at, 'run_id': run_id} as run
+  from store_read
+  join ingest.live_run using (run_id)
+  where origin = 'live'
+),
+newest_request as (
+  select store_id, max(run) as run from request group by store_id
+),
+newest_of_run as (
+  select request.run_id, max(newest_request.run) as run
+  from request
+  join newest_request using (store_id)
+  group by request.run_id
+),
+newest_of_list as (
+  select store_id, max(newest_of_run.run) as list_run
+  from request
+  join newest_of_run using (run_id)
+  group by store_id
+),
+store_period as (
+  select
+    *,
+    greatest(
+      interval 1 day,
+      due_from - last_complete_read_at,
+      least(
+        coalesce(due_by - last_complete_read_at, interval 7 day),
+        last_complete_read_at - coalesce(changed_at::timestamp, first_read_at)
+      )
+    ) as period,
+    last_complete_read_at + 2 * period as late_at
+  from store_reads
+  left join change using (store_id)
 ),
 store as (
   select
-    feed,
-    newest_at,
-    last_complete_read_at,
-    greatest(
-      interval 1 day,
-      least(interval 7 day, last_complete_read_at - coalesce(changed_at::timestamp, first_read_at))
-    ) as period,
-    -- A run requests every store of its list that is due, and a store that fails is due after at most seven days.
+    *,
+    -- a run requests every store of its list that is due, and one that it had no time for is left out
     coalesce(
-      began_at > attempted_at + if(attempted_at = last_complete_read_at, period, interval 7 day)
-        and feed not in (select feed from ingest.left_out where run_id = newest_run.run_id),
+      list_run.started_at > greatest(
+        late_at,
+        if(attempted_at = last_complete_read_at, null, coalesce(attempt_due_by, attempted_at + interval 7 day))
+      )
+        and feed not in (select feed from ingest.left_out where run_id = list_run.run_id),
       false
-    ) as has_ended,
-    began_at
-  from store_read
-  left join change using (store_id)
-  cross join newest_run
+    ) as has_ended
+  from store_period
+  left join newest_of_list using (store_id)
 ),
 
+value_status as (
+  select
+    *,
+    case
+      when has_ended and feed_newest_on is not null
+        -- a series ends before its last values become final
+        then if(newest_on = ended_on or kind = 'final_values', 'ended', 'incomplete')
+      when newest_on is null then 'empty'
+      when expected_at is null or late_at is null then 'without schedule'
+      else 'scheduled'
+    end as status
+  from value
+  join expected using (kind, metric_name)
+),
 source as (
   select
     'commodities' as pipeline,
-    'metric' as kind,
+    kind,
     metric_name as subject,
     feed,
     newest_on,
     last_complete_read_at,
-    if(has_ended, null, expected_at) as expected_at,
-    if(has_ended, null, late_at) as late_at,
-    case
-      when read_to is null then 'not_read'
-      when has_ended then if(newest_on = ended_on, 'ended', 'late')
+    if(status = 'scheduled', expected_at, null) as expected_at,
+    if(status = 'scheduled', late_at, null) as late_at,
+    case status
+      when 'ended' then 'ended'
+      when 'incomplete' then 'late'
+      when 'empty' then if(feed_newest_on is null or printed = 'sometimes', 'not_read', 'late')
+      when 'without schedule' then 'late'
     end as settled,
-    case
-      when read_to is null then coalesce(no_values_reason, 'It has no value.')
-      when newest_on = ended_on then 'The series ended on ' || ended_on || '.'
-      when has_ended then 'The series ended on ' || ended_on || ', but its values until then are missing'
+    case status
+      when 'ended' then 'The series ended on ' || ended_on || '.'
+      when 'incomplete' then 'The series ended on ' || ended_on || ', but its values until then are missing'
         || coalesce(' from ' || (newest_on + 1) || ' on.', '.')
-      else 'The value of ' || next_on
+      when 'empty' then coalesce(no_values_reason, 'It has no value.')
+      when 'without schedule' then 'When its next value is expected is unknown: ' || publishes_on || ' is no schedule of '
+        || frequency || ' values. Correct `publishes_on` in the catalog, and run commodities again.'
+      else if(kind = 'final_values', 'The final value of ', 'The value of ') || next_on
     end as text,
-    case
-      when read_to is null or has_ended then null
-      when newest_on is null then no_values_reason
-      when newest_on < read_to then 'The report came without a number for it since ' || newest_on || '.'
-    end as remark
-  from metric
-  join expected using (feed)
-  left join (select * from feed_read where pipeline = 'commodities') as metric_read using (feed)
+    if(
+      not has_ended and newest_on < feed_newest_on,
+      'The report came without a number for it since ' || newest_on || '.',
+      null
+    ) as remark
+  from value_status
+  left join (select * from feed_read where pipeline = 'commodities') as value_read using (feed)
   union all
   select
     pipeline,
@@ -219,8 +300,7 @@ source as (
   from (select pipeline, feed from feed union select pipeline, feed from missing) as known
   left join feed using (pipeline, feed)
   left join feed_read using (pipeline, feed)
-  -- of commodities, only the sections of final values: the others are judged by the metrics
-  where pipeline <> 'storefronts' and feed not in (select feed from report)
+  where pipeline <> 'storefronts' and feed not in (select feed from value)
   union all
   select
     'storefronts',
@@ -230,11 +310,11 @@ source as (
     newest_at::date,
     last_complete_read_at,
     if(has_ended, null, last_complete_read_at + period),
-    if(has_ended, null, last_complete_read_at + 2 * period),
+    if(has_ended, null, late_at),
     case when has_ended then 'ended' when last_complete_read_at is null then 'not_read' end,
     case
-      when has_ended then strftime(began_at, 'The run of %Y-%m-%d %H:%M UTC did not request it, although it was due: it is')
-        || ' no longer on the list of stores, or LARDER_STORE_MAX_INTERVAL is longer than seven days.'
+      when has_ended then 'It is no longer on the list of stores: the run of '
+        || strftime(list_run.started_at, '%Y-%m-%d %H:%M UTC') || ' requested others of that list, but not this one.'
       when last_complete_read_at is null then 'It was never read completely.'
       else 'The next read'
     end,
@@ -246,7 +326,7 @@ assessed as (
     source.*,
     left_out,
     reason,
-    kind <> 'metric' and moment < last_complete_read_at - (late_at - last_complete_read_at) as is_ahead,
+    kind not in ('metric', 'final_values') and moment < last_complete_read_at - (late_at - last_complete_read_at) as is_ahead,
     case
       when is_sample then 'sample'
       when settled is not null then settled

@@ -13,5 +13,7 @@ create table if not exists ingest.store_read (
   currency varchar,
   seconds double not null,
   feed varchar not null,
-  sale_changes_at timestamp
+  sale_changes_at timestamp,
+  due_from timestamp,
+  due_by timestamp
 )

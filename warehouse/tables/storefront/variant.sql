@@ -7,7 +7,7 @@ select
   variant.title,
   variant.sku,
   variant.barcode,
-  variant.price::decimal(19, 4) as price, -- see commodity.observation
+  variant.price::decimal(19, 4) as price, -- see wider-numbers.ts
   variant.compare_at_price::decimal(19, 4) as compare_at_price,
   variant.currency,
   variant.grams,

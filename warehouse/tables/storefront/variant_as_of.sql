@@ -11,7 +11,7 @@ select
   variant_id,
   product_id,
   store_id,
-  price::decimal(19, 4) as price, -- see commodity.observation
+  price::decimal(19, 4) as price, -- see wider-numbers.ts
   compare_at_price::decimal(19, 4) as compare_at_price,
   currency,
   available,

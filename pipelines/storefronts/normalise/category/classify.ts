@@ -4,6 +4,7 @@
  * is always used. Ambiguous words (`apple`, `lock`) and types as wide as `Electronics` come after more certain
  * sources.
  */
+import type { CategoryMethod } from "@larder/schemas"
 import { type CategoryReading, readTitle, readType } from "./reading.ts"
 import { noPlace, type Place, readStatement, toPlace, uncategorized } from "./taxonomy.ts"
 import { toPhraseKey } from "./words.ts"
@@ -16,10 +17,8 @@ export interface DescribedProduct {
   readonly collections?: ReadonlyArray<string>
 }
 
-type Method = "stated" | "product_type" | "title" | "collection" | "store_prior" | "none"
-
 export interface Classification extends Place {
-  readonly method: Method
+  readonly method: CategoryMethod
   /** The share of correct products when this method was measured, 0 to 1. In stores outside the sample it is lower. */
   readonly confidence: number
   /** The words that decided; null when nothing did. */
@@ -121,7 +120,7 @@ const readCollections = (titles: ReadonlyArray<string>): CategoryReading | undef
   return winner?.reading
 }
 
-const classifyAs = (place: Place, method: Method, confidence: number, evidence: string): Classification => ({
+const classifyAs = (place: Place, method: CategoryMethod, confidence: number, evidence: string): Classification => ({
   ...toPlace(place),
   method,
   confidence,
