@@ -54,6 +54,7 @@ describe("a mail", () => {
   )
 
   it.live.each([
+    [{ sender: 553 }, "refused the sender in LARDER_MAIL_FROM (553)", "unavailable"],
     [{ rcpt: 550 }, "refused the recipient (550)", "refused"],
     [{ rcpt: 450 }, "deferred the recipient (450)", "deferred"],
     [{ data: 554 }, "refused the mail (554)", "refused"],

@@ -8,6 +8,7 @@ import { People } from "@larder/serve/people"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { join, layerPeople } from "../people/joined.ts"
+import { collectLog } from "../support/collect-log.ts"
 import { type MailAnswer, type ReceivedMail, startMailServer } from "../support/mail-server.ts"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { advanceToNoon, begin, isOff, spendAndMark } from "./recharging.ts"
@@ -187,6 +188,38 @@ inEachSetup((name, within) => {
               yield* checkOnOther()
               const ids = takeMails().map(({ id }) => id)
               assert.deepStrictEqual([ids.length, new Set(ids).size], [3, 1])
+            })
+          )
+        )
+    )
+
+    it.live(
+      "costs one try and one warning per check while the mail server accepts nothing, and arrives afterwards",
+      () =>
+        within((setup) =>
+          setup.withBilling((billing) =>
+            Effect.gen(function* () {
+              const away: MailAnswer = { sender: 450 }
+              const { check, invite, server, takeMails } = yield* openMails(setup, away, away, "accept")
+              yield* invite("ada")
+              yield* invite("bob")
+              yield* saveLowBalance(setup, billing, 10_000)
+              for (const tries of [1, 2, 2]) {
+                const before = server.count()
+                const { lines } = yield* collectLog(check())
+                assert.deepStrictEqual(
+                  lines.map(({ event }) => event),
+                  before === tries
+                    ? [] // both are tried again after a pause
+                    : [
+                        "a mail to a customer was not delivered: The mail server in LARDER_SMTP_URL deferred the sender in LARDER_MAIL_FROM (450)."
+                      ]
+                )
+                assert.strictEqual(server.count(), tries)
+              }
+              yield* setup.advanceClock(6 * minute)
+              yield* check()
+              assert.strictEqual(takeMails().length, 2)
             })
           )
         )

@@ -18,8 +18,13 @@ export interface ReceivedMail {
   readonly id: string
 }
 
-/** A status: of the recipient, or of the message. `hang`: the message arrives, and is never answered. */
-export type MailAnswer = "accept" | "hang" | { readonly rcpt: number } | { readonly data: number }
+/** A status: of the sender, the recipient or the message. `hang`: the message arrives, and is never answered. */
+export type MailAnswer =
+  | "accept"
+  | "hang"
+  | { readonly sender: number }
+  | { readonly rcpt: number }
+  | { readonly data: number }
 
 const decodeQuotedPrintable = (body: string) => {
   const bytes = body
@@ -54,6 +59,12 @@ export const startMailServer = async (...answers: ReadonlyArray<MailAnswer>) => 
     allowInsecureAuth: true,
     onAuth: ({ password, username }, _, done) =>
       username === "larder" && password === mailPassword ? done(null, { user: username }) : done(failWith(535)),
+    onMailFrom: (_, __, done) => {
+      const answer = next()
+      if (typeof answer === "string" || !("sender" in answer)) return done()
+      mails++
+      done(failWith(answer.sender))
+    },
     onRcptTo: (_, __, done) => {
       const answer = next()
       if (typeof answer === "string" || !("rcpt" in answer)) return done()
