@@ -296,7 +296,7 @@ export const Freshness = Schema.Struct({
     "Newest day that was read: of a value of the metric itself, of a final one for `final_values`, of a release whose address states its day, or of the last read of a store that did not fail, in UTC. Null if there is none."
   ),
   last_complete_read_at: described.timeOrNull(
-    "When it was last read to its end, in UTC, even if it was unchanged or rows of it were rejected. Null if it never was."
+    "When it was last read to its end, in UTC, even if it was unchanged or rows of it were rejected. Null if it never was, or if no run reads it any more."
   ),
   expected_at: described.timeOrNull(
     "When the next value or read is expected, in UTC. A value: at the time in `commodity.metric.publishes_on` for the period after `newest_on`, or after the newest value of its feed if `commodity.metric.printed` is `sometimes`. A final value: the same, with `final_publishes_on`. A release form, or any other feed: seven days after the last complete read. A store: after the time without a new price or availability before that read, but not before `ingest.store_read.due_from` or within a day, and not after `due_by`. Null if nothing is expected."
@@ -309,7 +309,7 @@ export const Freshness = Schema.Struct({
   ),
   state: described.oneOf(
     ["fresh", "late", "ended", "sample", "not_loaded", "not_read"],
-    "`fresh`: nothing is overdue; `late`: the next value or read did not come in time; or a series that ended lacks its last values; or a metric that is always printed has no value, although others of its feed have; or its schedule is not understood, so nobody can tell; `ended`: a series that gets no more values, or a store that was late already when a live run requested others of its list, but not this one: it is no longer on that list; `sample`: bundled samples, which are never late; `not_loaded`: its data set was never published; `not_read`: no value of its feed was ever read, or none of a metric that is printed only sometimes, which therefore cannot be late; or it was never read completely; or it is not late yet, but the last attempt could not read it."
+    "`fresh`: nothing is overdue; `late`: the next value or read did not come in time; or a series that ended lacks its last values; or a metric that is always printed has no value, although others of its feed have; or its schedule is not understood, so nobody can tell; `ended`: a series that gets no more values, or a store that was late already when a live run requested others of its list, but not this one: it is no longer on that list, or what no run reads any more: see `commodity.inactive`; `sample`: bundled samples, which are never late; `not_loaded`: its data set was never published; `not_read`: no value of its feed was ever read, or none of a metric that is printed only sometimes, which therefore cannot be late; or it was never read completely; or it is not late yet, but the last attempt could not read it."
   ),
   why: described.text(
     "The reason for the state, in words, and since when a report that came had no number for the metric."

@@ -78,6 +78,10 @@ const ingesting = {
     meaning: "the same for the Mandatory Price Reporting datamart"
   },
   LARDER_FDC_URL: { otherwise: "the service", shown: "address", meaning: "the same for FoodData Central" },
+  LARDER_CATALOG: {
+    meaning:
+      "folder with your own catalog of reports: it adds feeds and metrics, adds names of reports, and switches feeds off"
+  },
   LARDER_STORES: {
     shown: "address",
     meaning:

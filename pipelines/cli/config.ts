@@ -2,6 +2,7 @@
 import { isLakeEnabled, openSharedDepot } from "@larder/warehouse"
 import { makeConfigCommand } from "@larder/warehouse/cli"
 import { Effect, Option } from "effect"
+import { checkCatalog } from "../commodities/commodities.ts"
 import { checkSettings, sourceKind } from "../run/preflight.ts"
 import { homeFolderSetting } from "../run/run.ts"
 import { intervalSettings } from "../storefronts/source/schedule.ts"
@@ -12,6 +13,7 @@ const withoutFlags = { replay: Option.none(), file: Option.none(), stores: Optio
 const check = Effect.all([
   sourceKind(withoutFlags),
   checkSettings("live"),
+  checkCatalog,
   isLakeEnabled,
   intervalSettings,
   Effect.flatMap(homeFolderSetting, openSharedDepot)

@@ -2,6 +2,7 @@
 import path from "node:path"
 import { Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { checkCatalog, commodities } from "../commodities/commodities.ts"
 import { type Probe, probePolicy, probes, runProbe } from "../probe/probe.ts"
 import { type FeedVerdict, formatReport, probeExitCode } from "../probe/verdict.ts"
 import { liveOrigin } from "../run/origins/live.ts"
@@ -46,6 +47,7 @@ const selectProbes = Effect.fnUntraced(function* ({ pipeline, replay, stores }: 
 
 const probeAll = Effect.fnUntraced(function* (options: ProbeFlags) {
   const selected = yield* selectProbes(options)
+  if (selected.some(({ pipeline }) => pipeline === commodities)) yield* checkCatalog
   const folder = Option.isSome(options.replay) ? yield* openRecordings(options.replay.value) : undefined
   const originFor = ({ livePolicy }: Pipeline): OriginLayer =>
     folder === undefined ? liveOrigin({ ...livePolicy, ...probePolicy }) : replayOrigin(folder)

@@ -5,6 +5,7 @@ import { Command, Flag } from "effect/cli"
 import { pipelines } from "../data-sets.ts"
 import { ingest } from "../run/ingest.ts"
 import type { Pipeline } from "../run/pipeline.ts"
+import { catalogCommand } from "./catalog.ts"
 import { configCommand } from "./config.ts"
 import { depotCommand } from "./depot.ts"
 import { booleanFlag, jsonFlag, maxTimeFlag, replayFlag, storesFlag } from "./flags.ts"
@@ -82,6 +83,7 @@ const rootCommand = runCommand(
     pullCommand,
     depotCommand,
     configCommand,
+    catalogCommand,
     lakeCommand,
     snapshotCommand
   ])

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { BadLine } from "../run/files/hand-edited.ts"
-import { parseCatalog, type TableName } from "./catalog.ts"
+import type { TableName } from "./catalog/lines.ts"
+import { parseCatalog } from "./catalog.ts"
 
 const tableText = (name: TableName) => readFileSync(new URL(`./catalog/${name}.tsv`, import.meta.url), "utf8")
 

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { catalog, parseCatalog, type TableName } from "./catalog.ts"
+import type { TableName } from "./catalog/lines.ts"
+import { catalog, parseCatalog } from "./catalog.ts"
 
 const { feeds, metrics, products, series } = catalog()
 

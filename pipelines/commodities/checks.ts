@@ -145,7 +145,7 @@ export const commodityChecks: ReadonlyArray<Check> = [
   ),
   warning(
     "metrics_have_values",
-    "every metric of the catalog has at least one value, except those that reports print only sometimes or never",
-    "select metric_name, no_values_reason from commodity.metric where observations = 0 and printed = 'always'"
+    "every metric that runs read has at least one value, except those that reports print only sometimes or never",
+    "select metric_name, no_values_reason from commodity.metric anti join commodity.inactive on subject = metric_name where observations = 0 and printed = 'always'"
   )
 ]

@@ -5,29 +5,44 @@
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Clock, DateTime, Effect, Semaphore } from "effect"
-import { readHandEdited } from "../run/files/hand-edited.ts"
 import { orderFeeds, readLastRun } from "../run/origins/feed-order.ts"
 import { isOriginError, Origin, type OriginError } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { thresholds } from "../run/thresholds.ts"
-import { catalog, type Feed } from "./catalog.ts"
+import { loadCatalog } from "./catalog/in-force.ts"
+import type { Feed } from "./catalog.ts"
 import { readEarlierReports } from "./earlier-runs.ts"
 import { listParts } from "./parts.ts"
 import { type FeedRead, readFeed } from "./read-feed.ts"
 import type { FeedContext } from "./source/fetch-feed.ts"
 import { allEmptyExplanation, areAllEmpty, marsKey } from "./source/requests.ts"
 import { catalogRows } from "./stage/catalog-rows.ts"
+import { stageInactive } from "./stage/inactive.ts"
 
 type Outcome = { readonly feed: string } & (
   | ({ readonly kind: "read" } & FeedRead)
   /** The address if the failure may not be its own. */
   | { readonly kind: "unreachable"; readonly reason: string; readonly url?: string }
   | { readonly kind: "untrusted"; readonly reason: string }
+  /** The run that is repeated did not request it either. */
+  | { readonly kind: "not requested" }
 )
 
 const listMissing = (outcome: Outcome): ReadonlyArray<FeedLeftOut> =>
-  outcome.kind === "read" ? [] : [{ feed: outcome.feed, kind: outcome.kind, reason: outcome.reason }]
+  outcome.kind === "unreachable" || outcome.kind === "untrusted"
+    ? [{ feed: outcome.feed, kind: outcome.kind, reason: outcome.reason }]
+    : []
+
+/**
+ * A feed that is switched off is not requested. A run that is repeated from the archive reads it, because an earlier run
+ * may have: its values stay. The bundled samples have no feed of the operator.
+ */
+const selectFeeds = (
+  feeds: ReadonlyArray<Feed>,
+  { isRepeated = false }: RunContext,
+  kind: Origin["Service"]["kind"]
+) => (isRepeated ? feeds : feeds.filter(({ isOff, isOwn }) => !isOff && !(isOwn && kind === "sample")))
 
 const readOutcome = (context: FeedContext, line: Feed) => {
   const { feed } = line
@@ -41,9 +56,11 @@ const readOutcome = (context: FeedContext, line: Feed) => {
   const untrusted = ({ message: reason }: Error) => Effect.succeed<Outcome>({ kind: "untrusted", feed, reason })
   return readFeed(context, line).pipe(
     Effect.map((read): Outcome => ({ kind: "read", feed, ...read })),
-    Effect.catchIf(isOriginError, (error) =>
-      error._tag === "RecordingUnreadable" ? untrusted(error) : unreachable(error)
-    ),
+    Effect.catchIf(isOriginError, (error) => {
+      const mayBeMissing = context.run.isRepeated && (line.isOff || line.isOwn)
+      if (mayBeMissing && error._tag === "NotRecorded") return Effect.succeed<Outcome>({ kind: "not requested", feed })
+      return error._tag === "RecordingUnreadable" ? untrusted(error) : unreachable(error)
+    }),
     Effect.catchTag(["DriftFound", "PayloadUnreadable"], untrusted)
   )
 }
@@ -102,10 +119,10 @@ const advice =
   "This run published nothing; the previous generation stays live. Run again later; if a report has changed, correct its lines in pipelines/commodities/catalog."
 
 export const readCommodities = Effect.fn("commodities.read")(function* (run: RunContext) {
-  const loadedCatalog = yield* readHandEdited(catalog)
-  const { feeds } = loadedCatalog
+  const loadedCatalog = yield* loadCatalog
   const progress = yield* Progress
   const { kind } = yield* Origin
+  const feeds = selectFeeds(loadedCatalog.feeds, run, kind)
   const previous = yield* readEarlierReports(run)
   const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
   const decoding = yield* Semaphore.make(1)
@@ -118,7 +135,8 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
     readService(context, mars, isKeyMissing ? keyRequired : undefined),
     readService(context, mpr, undefined)
   ]
-  const outcomes = (yield* Effect.all(readAll, { concurrency: "unbounded" })).flat()
+  const ended = (yield* Effect.all(readAll, { concurrency: "unbounded" })).flat()
+  const outcomes = ended.filter(({ kind }) => kind !== "not requested")
   const read = outcomes.flatMap((outcome) => (outcome.kind === "read" ? [outcome] : []))
   const missing = outcomes.flatMap(listMissing)
   const untrusted = outcomes.filter((outcome) => outcome.kind === "untrusted").length
@@ -136,6 +154,7 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   const measures = new Map(previous.measures.map(({ measure, metric_name }) => [metric_name, measure]))
   for (const feed of read) for (const [metric, column] of feed.measures) measures.set(metric, column)
   for (const { rows, table } of catalogRows(loadedCatalog, measures)) yield* run.staging.add(table, rows)
+  yield* stageInactive(run, loadedCatalog)
 
   const total = (count: (feed: FeedRead) => number) => read.reduce((sum, feed) => sum + count(feed), 0)
   return {

@@ -4,12 +4,12 @@
  * other; the rest is skipped after three in a row that fail in the same way.
  */
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
-import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"
+import { loadCatalog } from "../commodities/catalog/in-force.ts"
+import type { Catalog, Feed } from "../commodities/catalog.ts"
 import { PayloadUnreadable } from "../commodities/decode/payload.ts"
 import { DriftFound } from "../commodities/normalise/drift.ts"
 import { fetchFirst } from "../commodities/source/fetch-feed.ts"
 import { allEmptyExplanation, areAllEmpty, feedRequests, marsKey } from "../commodities/source/requests.ts"
-import { readHandEdited } from "../run/files/hand-edited.ts"
 import { NotRecorded, Origin, type OriginError, RefusedByUpstream } from "../run/origins/origin.ts"
 import type { DayRange } from "../run/pipeline.ts"
 import { describeFeed, type ProbedWindow } from "./commodity-report.ts"
@@ -133,7 +133,7 @@ const probeService = Effect.fnUntraced(function* (
 ) {
   const { kind } = yield* Origin
   const key = yield* marsKey
-  const serviceFeeds = feeds.filter((feed) => feed.source === source)
+  const serviceFeeds = feeds.filter((feed) => feed.source === source && !feed.isOff)
   const probed: Array<ProbedFeed> = []
   let stopReason = source === "gov-mars" && key === undefined && kind === "live" ? missingKeyAdvice : undefined
   for (const feed of serviceFeeds) {
@@ -150,7 +150,7 @@ const probeService = Effect.fnUntraced(function* (
 export const probeCommodities = Effect.fn("probe.commodities")(
   function* (isFull: boolean) {
     const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
-    const loadedCatalog = yield* readHandEdited(catalog)
+    const loadedCatalog = yield* loadCatalog
     const verdicts = yield* Effect.forEach(
       ["gov-mars", "gov-mpr"] as const,
       (source) => probeService(loadedCatalog, source, { isFull, today }),

@@ -37,6 +37,8 @@ export interface RunContext {
   readonly days: DayRange | undefined
   readonly stores?: string | undefined
   readonly acceptShrinkage: boolean
+  /** Whether the run is repeated from the archive. */
+  readonly isRepeated?: boolean
 }
 
 /** Every row that was read is skipped, rejected, or the source of a staged row. */
@@ -101,7 +103,25 @@ export interface Preflight {
 
 export type PipelinePreflight = (
   source: RunSource
-) => Effect.Effect<Preflight, UsageError | Config.ConfigError, FileSystem.FileSystem | Path.Path>
+) => Effect.Effect<Preflight, UsageError | BadLine | Config.ConfigError, FileSystem.FileSystem | Path.Path>
+
+type PipelineReadError =
+  | ReadFailed
+  | NothingRead
+  | BadLine
+  | UsageError
+  | ArchiveUnreadable
+  | ArchiveUnwritable
+  | RawFileDamaged
+  | HomeUnwritable
+  | DepotUnusable
+  | ManifestUnusable
+  | PartDamaged
+  | NewerDataSet
+  | TablesDiffer
+  | FileOperationFailed
+  | DuckDbError
+  | OpenError
 
 export interface Pipeline {
   readonly name: string
@@ -131,26 +151,15 @@ export interface Pipeline {
   /** `--stores`. */
   readonly acceptsStoreList?: true
   readonly preflight?: PipelinePreflight
+  /**
+   * What a rebuild with the settings of today would leave out of the live data, as a sentence that says how to keep it;
+   * undefined if nothing.
+   */
+  readonly describeRebuildLoss?: (
+    layout: Layout
+  ) => Effect.Effect<string | undefined, PipelineReadError, FileSystem.FileSystem | Path.Path>
   /** Loads the reading code only when it is called, because most commands do not need it. */
   readonly read: (
     context: RunContext
-  ) => Effect.Effect<
-    ReadResult,
-    | ReadFailed
-    | NothingRead
-    | BadLine
-    | ArchiveUnreadable
-    | ArchiveUnwritable
-    | RawFileDamaged
-    | HomeUnwritable
-    | DepotUnusable
-    | ManifestUnusable
-    | PartDamaged
-    | NewerDataSet
-    | TablesDiffer
-    | FileOperationFailed
-    | DuckDbError
-    | OpenError,
-    Origin | Archive | FileSystem.FileSystem | Path.Path
-  >
+  ) => Effect.Effect<ReadResult, PipelineReadError, Origin | Archive | FileSystem.FileSystem | Path.Path>
 }

@@ -53,7 +53,12 @@ const stageSource = Effect.fnUntraced(function* ({ layout, options, pipeline, st
   yield* requirePublishable(layout, pipeline.dataSet, pipeline.mappingVersion) // before anything is fetched
   yield* Progress.use((progress) => progress.start(pipeline.name))
   return yield* stage(layout, started, pipeline.dataSet, (staging) =>
-    readSource(pipeline, started, { run_id, started_at, layout, staging, days, stores, acceptShrinkage }, isRepeated)
+    readSource(
+      pipeline,
+      started,
+      { run_id, started_at, layout, staging, days, stores, acceptShrinkage, isRepeated },
+      isRepeated
+    )
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
 })
 

@@ -77,6 +77,9 @@ const describeMissing = Effect.fnUntraced(function* (
 const readEntry = (layout: Layout, { name }: Pipeline) =>
   Effect.map(newestManifest(layout.local), (newest) => newest?.data_sets[name])
 
+/** Undefined if a rebuild with the settings of today leaves nothing out. */
+const describeLoss = (pipeline: Pipeline, layout: Layout) => pipeline.describeRebuildLoss?.(layout) ?? Effect.undefined
+
 /** Repeats the runs in a warehouse of their own, and makes the result live. The caller has the lock of the data set. */
 const rebuildFromRuns = Effect.fnUntraced(function* (
   pipeline: Pipeline,
@@ -109,6 +112,8 @@ export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline:
     if (missing !== undefined) {
       yield* Effect.logWarning(`${missing}: the rebuilt data set is without the rows that only they have`)
     }
+    const loss = yield* describeLoss(pipeline, layout)
+    if (loss !== undefined) yield* Effect.logWarning(loss)
     const failure = "is left out with a warning" // a person asked for it
     return { ...(yield* rebuildFromRuns(pipeline, layout, runs, since, failure)), isLoaded: true }
   })
@@ -128,7 +133,7 @@ const findObstacle = Effect.fnUntraced(function* (
     }
     return `${missing}. Copy these runs into it from a backup, or from the machine that fetched them, and run again. A rebuild without them loses the rows that only they have.`
   }
-  return undefined
+  return yield* describeLoss(pipeline, layout)
 })
 
 /** The runs before knew nothing of these parts, and the next ones know their rejects: nothing else tells of them once. */

@@ -102,6 +102,19 @@ export const SeriesRow = Schema.Struct({
   description: "One row per series of the 24 curated ones in the grouped catalog."
 })
 
+export const InactiveRow = Schema.Struct({
+  subject: described.text(
+    "A metric, as in `commodity.metric.metric_name`, or a feed.",
+    "dry_whey_europe_price_min_biweekly",
+    "gov-mars/1034"
+  ),
+  why: described.text("Why no run reads it.")
+}).annotate({
+  identifier: "commodity.inactive",
+  description:
+    "One row per subject that runs no longer read: a metric or a feed that the operator's own catalog switches off, or whose line is gone. Its published values stay. `ingest.freshness` shows it as `ended`, never as late."
+})
+
 export const ObservationVersion = Schema.Struct({
   metric_name: refersTo("commodity.metric.metric_name", described.text("Metric that was published.")),
   observed_on: transformed(

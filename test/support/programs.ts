@@ -76,7 +76,7 @@ export interface Command {
 
 /** Settings that a program reads again for each command. Any other setting may change the code that it loads. */
 const rereadSettings = new Set([
-  ...["LARDER_HOME", "LARDER_SOURCES", "LARDER_LEDGER_URL"],
+  ...["LARDER_HOME", "LARDER_SOURCES", "LARDER_LEDGER_URL", "LARDER_CATALOG"],
   ...["LARDER_STORES", "LARDER_STORE_FILES", "LARDER_PRIVATE_HOSTS"],
   ...["LARDER_CONSOLE_URL", "LARDER_HOST", "LARDER_PORT", "LARDER_CONSOLE_PORT", "LARDER_API_KEY"],
   ...["LARDER_NOTIFY_URL", "LARDER_NOTIFY_SECRET", "LARDER_SMTP_URL", "LARDER_MAIL_FROM"],

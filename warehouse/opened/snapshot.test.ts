@@ -28,7 +28,7 @@ describe("a snapshot", () => {
       const [counts] = yield* db.rows(
         "select count(*)::integer as tables, count(distinct schema_name)::integer as schemas from duckdb_tables() where database_name = 'larder'"
       )
-      assert.deepStrictEqual(counts, { tables: 27, schemas: 4 })
+      assert.deepStrictEqual(counts, { tables: 28, schemas: 4 })
     })
   )
   itLive("keeps rows in the order of their tables, even if several threads write them", () =>

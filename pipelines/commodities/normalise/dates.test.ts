@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { dayOf } from "@larder/schemas"
 import fc from "fast-check"
-import { parsePeriod } from "../catalog.ts"
+import { parsePeriod } from "../catalog/cells.ts"
 import { listFields, type PayloadRow } from "../decode/payload.ts"
 import { makePeriodReader, makePublicationReader, parseDay, parseMonth, parseTimestamp } from "./dates.ts"
 

@@ -3,7 +3,7 @@
  * Timestamps have no time zone. They are parsed, never compared as text.
  */
 import { addDays, dayOf } from "@larder/schemas"
-import type { PeriodKey } from "../catalog.ts"
+import type { PeriodKey } from "../catalog/cells.ts"
 import { findField, findOnlyField, isStated, type PayloadRow, quoteCell, readCell } from "../decode/payload.ts"
 import { assertTypes, makeDrift } from "./drift.ts"
 

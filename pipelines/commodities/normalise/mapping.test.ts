@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { n } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { parseColumn } from "../catalog.ts"
+import { parseColumn } from "../catalog/cells.ts"
 import { listFields, type PayloadRow } from "../decode/payload.ts"
 import { resolveColumn } from "./mapping.ts"
 

@@ -1,7 +1,8 @@
 /** Applies the catalog to one payload: which rows belong to which metric, and which column contains its number. */
 import { numberToken } from "@larder/schemas"
 import { thresholds } from "../../run/thresholds.ts"
-import type { CatalogMetric, ColumnRule, Feed } from "../catalog.ts"
+import type { ColumnRule } from "../catalog/cells.ts"
+import type { CatalogMetric, Feed } from "../catalog.ts"
 import {
   findField,
   findOnlyField,

@@ -1,5 +1,13 @@
 /** Prices of commodities: catalog, and every published value. */
-import { CommodityProductRow, MetricRow, Observation, ObservationVersion, SeriesRow, Vintage } from "@larder/schemas"
+import {
+  CommodityProductRow,
+  InactiveRow,
+  MetricRow,
+  Observation,
+  ObservationVersion,
+  SeriesRow,
+  Vintage
+} from "@larder/schemas"
 import { type DataSet, defineMacro, defineTable, defineView, inLake, readSql } from "../tables.ts"
 import { monthly, weekly } from "./periods.ts"
 
@@ -24,6 +32,8 @@ export const metricTable = defineTable("commodity", "metric", MetricRow, {
   }
 })
 export const seriesTable = defineTable("commodity", "series", SeriesRow, { by: "replace all", key: ["slug"] })
+/** Few rows, and none without the operator's own catalog. */
+export const inactiveTable = defineTable("commodity", "inactive", InactiveRow, { by: "replace all", key: ["subject"] })
 export const observationVersionTable = defineTable(
   "commodity",
   "observation_version",
@@ -52,7 +62,7 @@ export const commodity: DataSet = {
     newest: { in: "data", table: "commodity.observation_version", day: "max(observed_on)" },
     late_after_days: 2
   },
-  tables: [productTable, metricTable, seriesTable, observationVersionTable],
+  tables: [productTable, metricTable, seriesTable, inactiveTable, observationVersionTable],
   views: [
     inLake(defineView("commodity", "observation", Observation, ["metric_name", "observed_on"], valueParts)),
     defineMacro("commodity", "observation_as_of", valueParts),

@@ -321,14 +321,20 @@ source as (
     null
   from store
 ),
+inactive as (
+  select map_from_entries(list(row(subject, why))) as whys from commodity.inactive
+),
 assessed as (
   select
     source.*,
+    -- a section of final values may be off alone
+    coalesce(map_extract(whys, subject)[1], map_extract(whys, feed)[1]) as inactive_why,
     left_out,
     reason,
     kind not in ('metric', 'final_values') and moment < last_complete_read_at - (late_at - last_complete_read_at) as is_ahead,
     case
       when is_sample then 'sample'
+      when inactive_why is not null then 'ended'
       when settled is not null then settled
       when moment >= late_at or is_ahead then 'late'
       when left_out in ('untrusted', 'unreachable') then 'not_read'
@@ -336,6 +342,7 @@ assessed as (
     end as state
   from source
   cross join clock
+  cross join inactive
   join ingest.data_set using (pipeline)
   left join missing using (pipeline, feed)
 )
@@ -345,17 +352,18 @@ select
   subject,
   feed,
   newest_on,
-  last_complete_read_at,
-  if(state = 'sample', null, expected_at) as expected_at,
-  if(state = 'sample', null, late_at) as late_at,
+  if(inactive_why is null, last_complete_read_at, null) as last_complete_read_at,
+  if(state = 'sample' or inactive_why is not null, null, expected_at) as expected_at,
+  if(state = 'sample' or inactive_why is not null, null, late_at) as late_at,
   left_out,
   state,
   case
     when state = 'sample' then 'Bundled samples get no newer values.'
+    when inactive_why is not null then inactive_why
     when settled is not null then text
     when is_ahead then 'The clock of its last read was ahead.'
     else text || strftime(expected_at, ' is expected by %Y-%m-%d %H:%M UTC, and late from ') || strftime(late_at, '%Y-%m-%d %H:%M UTC on.')
-  end || if(state = 'sample', '', coalesce(' ' || remark, '')) || case
+  end || if(state = 'sample' or inactive_why is not null, '', coalesce(' ' || remark, '')) || case
     when state = 'sample' or left_out is null then ''
     when left_out = 'partial' then ' It was read in part: ' || reason
     when left_out = 'untrusted' then ' The last response was not trusted: ' || reason

@@ -1,0 +1,4 @@
+create table if not exists commodity.inactive (
+  subject varchar not null,
+  why varchar not null
+)
