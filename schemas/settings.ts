@@ -151,6 +151,15 @@ const serving = {
     shown: "address",
     meaning: "public address of the console, such as `https://console.example.com`, without a path"
   },
+  LARDER_SMTP_URL: {
+    shown: "secret",
+    inFile: true,
+    meaning:
+      "mail server for mails to people: `smtps://user:password@host`, or `smtp://…` with STARTTLS, on port 465 or 587 unless it has another; without TLS only on this machine. Needs `LARDER_CONSOLE_URL`. It is a secret: no log and no error contains it"
+  },
+  LARDER_MAIL_FROM: {
+    meaning: "sender of these mails, such as `Larder <larder@example.com>`; set both, or neither"
+  },
   LARDER_TRUSTED_PROXIES: {
     otherwise: "this machine",
     meaning:

@@ -23,6 +23,7 @@ import {
   describeFreshness,
   makeCheckoutPage,
   makeConsole,
+  makeForgotPasswordPage,
   makeMetrics,
   pages,
   type Readiness,
@@ -31,10 +32,11 @@ import {
 import { watchDescriptors } from "./descriptors.ts"
 import { addDocs } from "./docs/index.ts"
 import { Ledger } from "./ledger/index.ts"
+import { mailFromSettings, openMailer } from "./mail/index.ts"
 import { makeMcpHandler } from "./mcp/index.ts"
 import { machineMetrics, warehouseMetrics, watchMachine, watchWarehouse } from "./monitoring/index.ts"
-import { notifyEachMinute } from "./notices/index.ts"
-import { administerPeople, createFirstLink, People } from "./people/index.ts"
+import { mailAccounts, notifyOfFreshness } from "./notices/index.ts"
+import { administerPeople, createFirstLink, openPasswordResets, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
 import { delayStop, layerStop, maxWait, openBoundedScope, Stop } from "./stop.ts"
@@ -43,8 +45,8 @@ import { storesInFile, storesInPostgres } from "./stores.ts"
 const describeMissingTls = (address: string) =>
   `The console listens on ${address} without https: passwords and sessions can be read in transit. Put a proxy with TLS in front of it and set LARDER_CONSOLE_URL to its https address, or restrict the console to this machine with LARDER_CONSOLE_HOST=127.0.0.1.`
 
-/** The API and the console listen until `listeners` closes. */
-const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
+/** The API and the console listen until `listeners` closes. `asJson`: everything on stdout is JSON. */
+const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope, asJson: boolean) {
   const settings = yield* serveSettings
   const webhook = yield* webhookFromSettings
   const { consoleHost, consolePort, dataHost, home, host, keepAlive, ledgerUrl, port, withheldLicences } = settings
@@ -60,9 +62,13 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   const publicApiUrl = Option.getOrUndefined(settings.publicApiUrl)
   let consoleAddress = yield* consoleUrlSetting // until the listener has its port
   const consoleUrl = () => publicUrl ?? addressFor(consoleAddress, null)
+  const ownUrls = [buildUrl(host, port), consoleAddress, publicApiUrl, publicUrl].filter((url) => url !== undefined)
+  const mailer = openMailer(yield* mailFromSettings, { asJson, isLocal: ownUrls.every(isLoopbackUrl) })
+  const sendsMail = mailer?.delivery === "smtp"
   // commands connect to a ledger in PostgreSQL directly
   if (Option.isNone(ledgerUrl)) {
-    yield* serveControl(ledgerDirectoryIn(layout.home), ledger.administration, yield* administerPeople(consoleUrl))
+    const people = yield* administerPeople(consoleUrl, mailer)
+    yield* serveControl(ledgerDirectoryIn(layout.home), ledger.administration, people)
   }
   const payments = yield* openProcessor(consoleUrl)
   const billing = yield* openBilling(payments.processor)
@@ -139,6 +145,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
     docsUrl: publicApiUrl
   }).pipe(Scope.provide(listeners))
   const { simulator } = payments
+  const resets = mailer && (yield* openPasswordResets(mailer, consoleUrl))
   const consoleApp = makeConsole<ConsoleServices>({
     readiness,
     meters,
@@ -161,7 +168,8 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
     apiFor: (host) => publicApiUrl ?? addressFor(apiAddress, host),
     sampleNotice,
     processor: payments.processor.name,
-    checkout: simulator === undefined ? undefined : makeCheckoutPage(simulator)
+    sendsMail,
+    publicPages: [makeForgotPasswordPage(resets), ...(simulator === undefined ? [] : [makeCheckoutPage(simulator)])]
   })
   consoleAddress = yield* listen(consoleApp, {
     name: "console",
@@ -177,7 +185,8 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   if (warning !== undefined) yield* Effect.logWarning(warning)
   for (const url of [apiAddress, consoleAddress]) if (!isAllInterfaces(url)) origins.add(url)
   if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)
-  if (webhook !== undefined) yield* notifyEachMinute(layout, webhook)
+  if (webhook !== undefined) yield* notifyOfFreshness(layout, webhook)
+  if (mailer !== undefined && sendsMail) yield* mailAccounts(mailer, consoleUrl)
   const { data_sets, generation } = readiness()
   return {
     addresses: { api: addressFor(apiAddress, null), console: addressFor(consoleAddress, null) },
@@ -215,7 +224,7 @@ export const start = Effect.fn(
     const scope = yield* openBoundedScope(maxWait, stopsLate)
     const listeners = yield* Scope.fork(yield* Effect.scope, "parallel")
     yield* Effect.gen(function* () {
-      const started = yield* openServer(listeners)
+      const started = yield* openServer(listeners, flags.json)
       const demo = flags.demo ? yield* openDemo(started.consoleUrl) : undefined
       const { addresses, generation, payments } = started
       const json = { ...addresses, generation, payments, demo_key: demo?.key ?? null, first_link: demo?.link ?? null }

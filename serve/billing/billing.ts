@@ -5,6 +5,7 @@
 import { Clock, Context, Effect, Struct } from "effect"
 import { Administration } from "../ledger/index.ts"
 import { ConsoleDatabase, logChange } from "../persistence/index.ts"
+import { findLowBalance, saveLowBalance } from "./alerts/low-balance.ts"
 import {
   creditsToCents,
   formatCents,
@@ -97,6 +98,7 @@ const makeSettings = (needs: BillingNeeds) => {
     return {
       card: toSavedCard(yield* findCustomer(database, processor.name, account_id)),
       is_simulated: isSimulated(processor.name),
+      low_balance_credits: (yield* findLowBalance(database, account_id))?.threshold_credits ?? null,
       recharge: {
         ...choice,
         position,
@@ -204,6 +206,9 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
       hideFailure(
         Effect.tap(save(account_id, choice, position), () => Effect.sync(() => requestEvaluation(account_id)))
       ),
+    /** `null` switches the mail off. */
+    saveLowBalance: (account_id: string, threshold_credits: number | null) =>
+      hideFailure(saveLowBalance(needs, account_id, threshold_credits)),
     /** Also switches auto-recharge off. Succeeds if there is no card to remove. */
     removeCard: (account_id: string) => hideFailure(remove(account_id)),
     /**

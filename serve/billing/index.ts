@@ -1,4 +1,5 @@
 /** Payments by card: top-ups, recharges, refunds and disputes, through Stripe or the simulator. */
+export { type AccountAlert, listAccountAlerts } from "./alerts/account-alerts.ts"
 export {
   amountPresets,
   ceilingFactors,

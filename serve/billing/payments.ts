@@ -27,6 +27,8 @@ export interface Receipt {
 export interface BillingSettings {
   readonly card: SavedCard | null
   readonly is_simulated: boolean
+  /** The balance below which the people of the account get a mail; null for none. */
+  readonly low_balance_credits: number | null
   readonly recharge: RechargeChoice & {
     /** False while the amounts are suggestions and not saved settings. */
     readonly is_configured: boolean
@@ -69,7 +71,8 @@ export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidC
     "daily_ceiling_cents",
     "monthly_ceiling_cents",
     "submission",
-    "card"
+    "card",
+    "threshold_credits"
   ]),
   problem: Schema.String
 }) {

@@ -1,6 +1,7 @@
 /** `larder-serve config` */
 import { makeConfigCommand } from "@larder/warehouse/cli"
 import { Effect } from "effect"
+import { mailFromSettings } from "../mail/index.ts"
 import { serveSettings } from "../settings.ts"
 
 /** Loads the warehouse and Stripe's library only when it runs. */
@@ -10,6 +11,7 @@ const check = Effect.gen(function* () {
   yield* openSharedDepot(home)
   const { stripeSettings } = yield* Effect.promise(() => import("../billing/stripe/index.ts"))
   yield* stripeSettings
+  yield* mailFromSettings
 })
 
 export const configCommand = makeConfigCommand("larder-serve", check)

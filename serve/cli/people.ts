@@ -13,6 +13,16 @@ const withPeople = <A, E, R>(command: Effect.Effect<A, E, R>) =>
 
 const nameRole = (isOperator: boolean) => (isOperator ? "operator" : "member")
 
+interface MailedLink {
+  readonly email: string | null
+  readonly is_mailed: boolean
+  readonly mail_problem: string | null
+}
+const describeMail = ({ email, is_mailed, mail_problem }: MailedLink) => {
+  if (is_mailed) return [`It was mailed to ${email}.`]
+  return mail_problem === null ? [] : [`It was not mailed, so send it yourself: ${mail_problem}`]
+}
+
 const personFlag = Flag.String("person").pipe(Flag.withMetavar("ID"), Flag.withDescription("Id of the person, pers_…"))
 
 const invite = Command.make(
@@ -37,10 +47,15 @@ const invite = Command.make(
     yield* print(json, invitation, [
       invitation.link,
       "",
-      `This link works once, until ${invitation.expires_at}: the person who opens it chooses the password.`
+      `This link works once, until ${invitation.expires_at}: the person who opens it chooses the password.`,
+      ...describeMail(invitation)
     ])
   }, withPeople)
-).pipe(Command.withDescription("Invite a person to the console: print a one-time link, valid for seven days"))
+).pipe(
+  Command.withDescription(
+    "Invite a person to the console: print a one-time link, valid for seven days, and mail it if there is a mail server"
+  )
+)
 
 const withdraw = Command.make(
   "withdraw",
@@ -101,11 +116,14 @@ const reset = Command.make(
       invitation.link,
       "",
       `This link works once, until ${invitation.expires_at}: the person who opens it chooses the new password of ${invitation.email}.`,
-      "The old password no longer works, and the person is signed out everywhere."
+      "The old password no longer works, and the person is signed out everywhere.",
+      ...describeMail(invitation)
     ])
   }, withPeople)
 ).pipe(
-  Command.withDescription("Reset a password: print a one-time link to choose a new one; the old one stops working")
+  Command.withDescription(
+    "Reset a password: print a one-time link to choose a new one, and mail it if there is a mail server; the old one stops working"
+  )
 )
 
 const remove = Command.make(

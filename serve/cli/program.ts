@@ -19,7 +19,9 @@ const startFlags = {
     Flag.withDefault(false)
   ),
   json: Flag.Boolean("json").pipe(
-    Flag.withDescription("Print the addresses as one JSON object on stdout, for machines"),
+    Flag.withDescription(
+      "Print the addresses as one JSON object on stdout, for machines; each mail that is printed is another one"
+    ),
     Flag.withDefault(false)
   )
 }

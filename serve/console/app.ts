@@ -73,8 +73,10 @@ interface ConsoleNeeds<R> {
   readonly sampleNotice: () => string | undefined
   /** The card processor in use, as named in the address of its webhook. */
   readonly processor: string
-  /** The simulator's payment page, if payments are simulated. */
-  readonly checkout?: PublicPage | undefined
+  /** Whether mails are sent about accounts. */
+  readonly sendsMail: boolean
+  /** In addition to those that every console has. */
+  readonly publicPages: ReadonlyArray<PublicPage>
 }
 
 /** Stripe's events have a few kilobytes. */
@@ -201,6 +203,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
         params: readParams(event),
         console: findConsoleOrigin(event, publicUrl),
         api: apiFor(event),
+        sendsMail: needs.sendsMail,
         now: now()
       }
       const work: Effect.Effect<
@@ -289,8 +292,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     }
     app.get(path, serveAsset).head(path, serveAsset)
   }
-  const publicPages = [signInPage, invitationPage, ...(needs.checkout === undefined ? [] : [needs.checkout])]
-  for (const page of publicPages) app.all(page.path, servePublic(page))
+  for (const page of [signInPage, invitationPage, ...needs.publicPages]) app.all(page.path, servePublic(page))
   app.post(`/webhooks/${needs.processor}`, handleWebhook) // POST /webhooks/stripe, or /webhooks/simulator
   for (const page of [signOutPage, ...pages]) app.all(page.path, serve(page))
   app.all("/**", serveNotFound)

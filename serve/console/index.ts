@@ -1,4 +1,5 @@
 /** The console: its listener, its pages, health and metrics. */
+export { makeForgotPasswordPage } from "./account/forgot-password.ts"
 export { makeConsole } from "./app.ts"
 export { DataRead } from "./data/read.ts"
 export { describeFreshness, type Readiness } from "./health.ts"

@@ -1,2 +1,3 @@
-/** The notices that a server sends to its operator. */
-export { notifyEachMinute } from "./notify-freshness.ts"
+/** What a server sends by itself: notices to its operator, and mails to the people of accounts. */
+export { mailAccounts } from "./mail-accounts.ts"
+export { notifyOfFreshness } from "./notify-freshness.ts"

@@ -1,4 +1,5 @@
 /** People who sign in to the console: passwords, sessions and invitations. */
+export { openPasswordResets, type PasswordResets } from "./password-resets.ts"
 export { People } from "./people.ts"
 export {
   administerPeople,

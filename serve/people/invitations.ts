@@ -9,6 +9,8 @@ import { type Invited, type NewInvitation, OpenInvitation, type Person } from ".
 import { hashToken, newToken } from "./tokens.ts"
 
 const validMs = 7 * 24 * 60 * 60_000
+/** For a link that anyone can request who knows the address. */
+const requestedValidMs = 60 * 60_000
 
 /** Derived from the hash of the token. It grants no access. */
 const publicId = "'inv_' || substr(token_sha256, 1, 20)"
@@ -27,12 +29,15 @@ const invitationsOfAccount = `
   select ${columns} from console.invitation where ${isOpen} and account_id = $2 order by expires_at, id`
 const deleteInvitation = `delete from console.invitation where ${isOpen} and ${publicId} = $2 returning ${columns}`
 /**
- * Using any link also uses up the links for the first person. If two people use the same link at the same time, or two
- * links for the first person, only one of them succeeds.
+ * Using any link also uses up the links for the first person, and using a link for a new password the others of the same
+ * person. If two of these, or the same link twice, are used at the same time, only one succeeds.
  */
 const markUsed = `
   update console.invitation set used_at = $1
-  where ${isOpen} and (is_first or token_sha256 = $2)
+  where ${isOpen} and (
+    is_first or token_sha256 = $2
+    or person_id in (
+      select person_id from console.invitation where token_sha256 = $2 and used_at is null and expires_at > $1))
   returning ${columns}, token_sha256`
 
 const currentTime = Effect.map(Clock.currentTimeMillis, timestampOf)
@@ -45,14 +50,15 @@ const insertInvitation = Effect.fn("People.insertInvitation")(function* (
     is_first = false,
     is_operator,
     person_id = null
-  }: Invited & { readonly is_first?: boolean; readonly person_id?: string | null }
+  }: Invited & { readonly is_first?: boolean; readonly person_id?: string | null },
+  validFor = validMs
 ) {
   const now = yield* Clock.currentTimeMillis
   const token = yield* newToken
   yield* run("delete from console.invitation where expires_at <= $1", [timestampOf(now)])
   const [row] = yield* all(OpenInvitation, newInvitation, [
     ...[hashToken(token), account_id, email, is_operator, person_id, is_first],
-    ...[timestampOf(now), timestampOf(now + validMs)]
+    ...[timestampOf(now), timestampOf(now + validFor)]
   ])
   if (row === undefined) return yield* Effect.die(new Error("an invitation was not stored"))
   return { ...row, token } satisfies NewInvitation
@@ -78,6 +84,10 @@ export const writeFirstInvitation = (statements: Statements, account_id: string)
 /** A link for choosing a new password. */
 export const writeReset = (statements: Statements, { id, ...person }: Person) =>
   insertInvitation(statements, { ...person, person_id: id })
+
+/** The same, valid for an hour, for a person who has requested it. Earlier links stay valid. */
+export const writeRequestedReset = (statements: Statements, { id, ...person }: Person) =>
+  insertInvitation(statements, { ...person, person_id: id }, requestedValidMs)
 
 export const withdrawResets = ({ run }: Statements, personId: string) =>
   run("delete from console.invitation where person_id = $1 and used_at is null", [personId])

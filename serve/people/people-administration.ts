@@ -4,8 +4,10 @@
  */
 import { Context, Effect, Option, Schema } from "effect"
 import { Administration, AdministrationError } from "../ledger/index.ts"
+import type { Mailer } from "../mail/index.ts"
 import { ConsoleUnavailable, logChange } from "../persistence/index.ts"
 import { describeInvited, describeRemoved, describeReset, describeWithdrawn, ifMade } from "./logged-changes.ts"
+import { buildLink, mailLink, maxMailsPerDay } from "./mailed-links.ts"
 import { People } from "./people.ts"
 import {
   EmailTaken,
@@ -18,7 +20,14 @@ import {
 } from "./person.ts"
 
 /** The link works once: the first person who uses it chooses the password. */
-const Invitation = Schema.Struct({ link: Schema.String, ...OpenInvitation.fields })
+const Invitation = Schema.Struct({
+  link: Schema.String,
+  ...OpenInvitation.fields,
+  /** Whether the link was mailed to `email`. */
+  is_mailed: Schema.Boolean,
+  /** Why it was not; null if it was, or if the server has no mail server or the link no address. */
+  mail_problem: Schema.NullOr(Schema.String)
+})
 
 /** Inputs and outputs of all operations; also the wire format of the control channel. */
 export const peopleOperations = {
@@ -60,21 +69,32 @@ export class PeopleAdministration extends Context.Service<
   }
 >()("larder/serve/PeopleAdministration") {}
 
-/** `consoleUrl` has no trailing slash. */
-const buildLink = (consoleUrl: string, token: string) => `${consoleUrl}/invitation/${token}`
-
-/** Administers the people of this process. `consoleUrl` returns the final address after the start. */
-export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => string) {
+/**
+ * Administers the people of this process. `consoleUrl` returns the final address after the start. With a mail server, the
+ * links are also mailed.
+ */
+export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => string, mailer?: Mailer) {
   const administration = yield* Administration
   const people = yield* People
-  const withLink = ({ token, ...invitation }: NewInvitation) => ({
-    link: buildLink(consoleUrl(), token),
-    ...invitation
+  /** Returns why the link was not mailed; undefined if it was. */
+  const mail = (kind: "invitation" | "reset", invitation: NewInvitation, sender: Mailer, email: string) =>
+    people.withinMailLimit(email, mailLink(sender, kind, email, invitation, consoleUrl())).pipe(
+      Effect.map((isMailed) =>
+        isMailed ? undefined : `${maxMailsPerDay} links have been mailed to this address within a day`
+      ),
+      Effect.catchTag("MailNotDelivered", ({ message }) => Effect.succeed(message))
+    )
+  const withLink = Effect.fnUntraced(function* (kind: "invitation" | "reset", invitation: NewInvitation) {
+    const { token, ...shown } = invitation
+    const canMail = mailer?.delivery === "smtp" && invitation.email !== null
+    const problem = canMail ? yield* mail(kind, invitation, mailer, invitation.email) : undefined
+    const result = { is_mailed: canMail && problem === undefined, mail_problem: problem ?? null }
+    return { link: buildLink(consoleUrl(), token), ...shown, ...result }
   })
   return PeopleAdministration.of({
     invitePerson: Effect.fn("PeopleAdministration.invitePerson")(function* (invited) {
       yield* administration.account({ account_id: invited.account_id })
-      return withLink(yield* logChange(people.invite(invited), "person invited", describeInvited))
+      return yield* withLink("invitation", yield* logChange(people.invite(invited), "person invited", describeInvited))
     }),
     withdrawInvitation: ({ invitation_id }) =>
       logChange(people.withdraw(invitation_id), "invitation withdrawn", describeWithdrawn),
@@ -83,7 +103,9 @@ export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => s
       return { people: yield* people.people(account_id), invitations: yield* people.invitations(account_id) }
     }),
     resetPerson: ({ person_id }) =>
-      Effect.map(logChange(people.reset(person_id), "password reset", describeReset), withLink),
+      Effect.flatMap(logChange(people.reset(person_id), "password reset", describeReset), (invitation) =>
+        withLink("reset", invitation)
+      ),
     removePerson: ({ person_id }) => logChange(people.remove(person_id), "person removed", describeRemoved)
   })
 })

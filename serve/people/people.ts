@@ -5,9 +5,9 @@
  */
 import { Clock, Context, Effect, Exit, Layer, Option, Schema } from "effect"
 import { randomString, timestampOf } from "../ledger/index.ts"
+import { parseEmail } from "../mail/index.ts"
 import { ConsoleDatabase, logChange, type Statements } from "../persistence/index.ts"
 import { makeAttempts } from "./attempts.ts"
-import { parseEmail } from "./email.ts"
 import { signFormOwner } from "./form-owner.ts"
 import {
   consumeInvitation,
@@ -17,9 +17,11 @@ import {
   withdrawResets,
   writeFirstInvitation,
   writeInvitation,
+  writeRequestedReset,
   writeReset
 } from "./invitations.ts"
 import { describeAccepted, describeOwnChange, ifMade } from "./logged-changes.ts"
+import { withinMailLimit } from "./mailed-links.ts"
 import { Passwords } from "./password.ts"
 import { makePasswordCheck } from "./password-check.ts"
 import {
@@ -66,16 +68,19 @@ const recordRemoved = `
 const isEmpty = ({ all }: Statements) =>
   Effect.map(all(PersonId, "select id from console.person limit 1"), (people) => people.length === 0)
 
-/** Sets the password of the person that a link is for. Creates the person if the link names none. */
+/** Sets the password of the person that a link is for, and ends the sessions. Creates the person if it names none. */
 const savePassword = Effect.fnUntraced(function* (
-  { all, run }: Statements,
+  statements: Statements,
   { account_id, is_operator, person_id }: OpenInvitation,
   email: string,
   hash: string
 ) {
+  const { all, run } = statements
   if (person_id !== null) {
     const [person] = yield* all(Person, setPassword, [hash, person_id])
-    return person ?? (yield* new InvalidInvitation()) // the person was removed in the meantime
+    if (person === undefined) return yield* new InvalidInvitation() // removed in the meantime
+    yield* endSessionsOf(statements, person_id)
+    return person
   }
   const person: Person = { id: `pers_${randomString(20)}`, account_id, email, is_operator }
   const now = timestampOf(yield* Clock.currentTimeMillis)
@@ -165,8 +170,17 @@ const make = Effect.gen(function* () {
         })
       )
     }),
+    /** The person who signs in with this address, as `parseEmail` returns it. */
+    withEmail: (email: string) => Effect.map(database.all(Person, personOfEmail, [email]), ([person]) => person),
     /**
-     * Uses up the link, and those for the first person. `email` is used only if the invitation has none. After a few
+     * Creates a link for choosing a new password, valid for an hour, for a person who has requested it. Until it is used,
+     * the old password and all sessions stay valid.
+     */
+    resetOnRequest: (person: Person) => database.transaction((statements) => writeRequestedReset(statements, person)),
+    /** Does `work`, which mails a link to the address. Returns whether it did: at most three a day go to one address. */
+    withinMailLimit: <A, E, R>(email: string, work: Effect.Effect<A, E, R>) => withinMailLimit(database, email, work),
+    /**
+     * Uses up the link, and those for the first person or for the same person. `email` is used only if the invitation has none. After a few
      * addresses that are taken, further attempts with the link have to wait.
      */
     accept: Effect.fn("People.accept")(
@@ -226,7 +240,7 @@ const make = Effect.gen(function* () {
     /** The value that the forms of this person's pages contain, and that no other person or account has. */
     formOwner: (person: Person) => signFormOwner(database, person),
     signOut: (token: string) => Effect.asVoid(endSession(database, token)),
-    /** Ends every session of the person, even the current one, which may have been copied. A new one begins. */
+    /** Ends every session of the person, even the current one, which may have been copied, and links. A new session begins. */
     changePassword: Effect.fn("People.changePassword")(
       function* ({ current, next, person_id }: Readonly<Record<"person_id" | "current" | "next", string>>) {
         const begin = (now: number) => attempts.beginKnown(`person ${person_id}`, now)
@@ -237,6 +251,7 @@ const make = Effect.gen(function* () {
         const hash = yield* passwords.hashNew(next, person.email)
         return yield* database.transaction(
           Effect.fnUntraced(function* (statements) {
+            yield* withdrawResets(statements, person_id)
             const written = yield* statements.run(replacePassword, [hash, person_id, old])
             if (written === 0) return yield* new WrongCredentials()
             yield* endSessionsOf(statements, person_id)
@@ -263,6 +278,8 @@ const make = Effect.gen(function* () {
     ),
     /** Ordered by e-mail. */
     people: (accountId: string) => database.all(Person, peopleOfAccount, [accountId]),
+    /** Of all accounts. */
+    all: database.background.all(Person, `select ${columns} from console.person order by account_id, id`),
     /** Also ends the person's sessions and links. */
     remove: Effect.fn("People.remove")(function* (personId: string) {
       return yield* database.transaction(

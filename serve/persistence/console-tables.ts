@@ -13,6 +13,7 @@ export const allTables: ReadonlyArray<string> = [
   "customer",
   "card_to_forget",
   "recharge",
+  "low_balance",
   "payment",
   "reversal",
   "request",
@@ -20,6 +21,7 @@ export const allTables: ReadonlyArray<string> = [
   "status_of_endpoint",
   "notified_state",
   "notifier",
+  "mailed_link",
   "simulated"
 ]
 
@@ -44,11 +46,11 @@ export const consoleTables: ReadonlyArray<string> = [
  * A restored session would be valid even if its browser has signed out or its person has changed the password, and a
  * restored link would work again after its use. So people sign in again and are invited again. A backup must not let its
  * readers sign forms. After a
- * restore, the first notice has everything that is late.
+ * restore, the first notice has everything that is late, and the first mails every balance that is low.
  */
 const neverRestored: ReadonlyArray<string> = [
   ...["session", "known_browser", "invitation", "form_secret"],
-  ...["notified_state", "notifier"]
+  ...["notified_state", "notifier", "mailed_link"]
 ]
 export const backedUpTables: ReadonlyArray<string> = allTables.filter((name) => !neverRestored.includes(name))
 

@@ -32,8 +32,9 @@ describe("larder-serve people", () => {
     assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), { people: [], invitations: [] })
 
     const invite = ["people", "invite", "--account", account.id, "--operator"]
-    const { link, ...open } = await json([...invite, "--email", "Ann@example.com"])
+    const { is_mailed, link, mail_problem, ...open } = await json([...invite, "--email", "Ann@example.com"])
     const { expires_at, id, ...invited } = open
+    assert.deepStrictEqual([is_mailed, mail_problem], [false, null])
     assert.deepStrictEqual(invited, {
       account_id: account.id,
       email: "ann@example.com",

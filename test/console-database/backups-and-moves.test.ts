@@ -100,6 +100,7 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of a server's data %
         form_secret: [],
         notified_state: [],
         notifier: [],
+        mailed_link: [],
         recharge: rows.recharge ?? []
       })
       yield* continueUse(restored, stored)

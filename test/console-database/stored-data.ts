@@ -86,6 +86,7 @@ export const fill = (location: Location) =>
         "insert into console.notified_state values ('storefronts store a', 'late', '2026-11-01T00:00:00.000Z')"
       )
       yield* run("insert into console.notifier values ('freshness', 'a', '2026-11-01T00:03:00.000Z')")
+      yield* run("insert into console.mailed_link values ('ada@example.com', 1, '2026-11-01T00:00:00.000Z')")
       return yield* setup.withBilling((billing) =>
         Effect.gen(function* () {
           const paid = yield* setup.buy(billing, 50_00, "good")
@@ -93,6 +94,7 @@ export const fill = (location: Location) =>
           const { body, header } = yield* harness.event(paid)
           yield* billing.webhook(body, header)
           yield* saveRecharge(billing, account_id, rechargeChoice({ cents: 20_00, trigger_credits: 1_000 }))
+          yield* billing.saveLowBalance(account_id, 2_000)
           const { request, sent } = setup.form(30_00)
           yield* billing.topUp(request)
           assert.deepStrictEqual(yield* setup.movements, [

@@ -32,6 +32,7 @@ const makeContext = (target: string, params: Readonly<Record<string, string>>): 
   params,
   console: "http://127.0.0.1:8081",
   api: "http://127.0.0.1:8080",
+  sendsMail: false,
   now,
   session: Redacted.make("not a session"),
   formOwner: "the owner of the form"

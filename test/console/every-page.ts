@@ -46,6 +46,9 @@ export const listRequests = (other: FilledAccount, own: FilledAccount): Readonly
       queries: [...byKey, ["request", request], ["before", `2999-01-01T00:00:00.000Z~${request}`]]
     },
     "/billing": {},
+    "/billing/low-balance": {
+      forms: [{ is_on: "yes", threshold: "1000" }, { is_on: "no" }]
+    },
     "/billing/card": { forms: [{}] },
     "/billing/top-up": {
       queries: [["left", payment]],

@@ -15,6 +15,7 @@ const paths = pages.map(({ path }) => fillPath(path))
 const forms = [
   ...pages.flatMap(({ path, post }) => (post === undefined ? [] : [fillPath(path)])),
   "/sign-in",
+  "/forgot-password",
   "/sign-out",
   `/invitation/${"A".repeat(43)}`,
   "/simulator",

@@ -150,7 +150,8 @@ describe("an account", () => {
     open("confirmation", rechargePath, await browser.submit(rechargePath, recharge))
     const changing = opened.filter(({ target }) => target !== "/sign-out")
     const simulator = Object.keys(listSimulatorRequests(former))
-    const withForms = pages.filter(({ post }) => post).map(({ path }) => path)
+    const withoutForm = "/billing/low-balance" // this server sends no mail
+    const withForms = pages.filter(({ path, post }) => post && path !== withoutForm).map(({ path }) => path)
     expect(new Set(changing.map(({ path }) => path))).toEqual(new Set([...withForms, ...simulator, "confirmation"]))
 
     await signIn(other.email)

@@ -59,7 +59,7 @@ const findRoom = (file: string, specifier: string) => {
 /** Rooms and folders that other sources import only through their `index.ts`, longest path first. */
 const surfaces = [
   ...["warehouse/cli", "serve/billing/stripe", "schemas", "warehouse"],
-  ...["api", "billing", "cli", "console", "docs", "ledger", "mcp", "notices", "people", "persistence"].map(
+  ...["api", "billing", "cli", "console", "docs", "ledger", "mail", "mcp", "notices", "people", "persistence"].map(
     (name) => `serve/${name}`
   )
 ]

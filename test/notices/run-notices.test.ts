@@ -155,20 +155,22 @@ describe("larder-serve notify check", () => {
     const receiver = await startReceiver()
     const { code, stdout } = await check(receiver.settings)
     expect([code, receiver.received.map(({ type }) => type)]).toEqual([0, ["notify.check"]])
-    expect(stdout).toBe(
-      `ok  webhook  accepted the notice ${receiver.received[0]?.id}, signed with LARDER_NOTIFY_SECRET\n`
+    expect(stdout).toMatch(
+      new RegExp(
+        `^ok {7}webhook {2}accepted the notice ${receiver.received[0]?.id}, signed with LARDER_NOTIFY_SECRET\n`
+      )
     )
   })
 
   it("reports why nothing arrives, without the address", async () => {
     const receiver = await startReceiver(302)
     const { code, stderr, stdout } = await check(receiver.settings)
-    expect([code, stdout]).toEqual([
-      1,
-      "failed  webhook  The address in LARDER_NOTIFY_URL answered with the redirect 302, which is not followed: set the final address.\n"
-    ])
+    expect(code).toBe(1)
+    expect(stdout).toContain(
+      "failed   webhook  The address in LARDER_NOTIFY_URL answered with the redirect 302, which is not followed: set the final address.\n"
+    )
     expect(stderr + stdout).not.toContain(webhookToken)
-    expect((await check({})).stdout).toMatch(/^failed {2}webhook {2}LARDER_NOTIFY_URL is not set/)
+    expect((await check({})).stdout).toMatch(/^skipped {2}webhook {2}LARDER_NOTIFY_URL is not set/)
     expect((await check({ LARDER_NOTIFY_SECRET: webhookSecret })).problems).toMatch(/LARDER_NOTIFY_URL is not/)
   })
 })

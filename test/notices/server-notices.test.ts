@@ -3,9 +3,11 @@
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { notifyOnce } from "@larder/serve/notices/notify-freshness.ts"
+import { NotifiedState } from "@larder/serve/notices/notified-tables.ts"
+import { notifyFreshnessOnce } from "@larder/serve/notices/notify-freshness.ts"
+import { ConsoleDatabase } from "@larder/serve/persistence"
 import { layoutOf, webhookFromSettings } from "@larder/warehouse"
-import { ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Context, Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { copyForTest, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { withClockAhead } from "../support/clock-ahead.ts"
@@ -51,11 +53,15 @@ const withTwoServers = (
     const webhook = yield* webhookFromSettings
     if (webhook === undefined) throw new Error("there is no webhook")
     const check = (server: "first" | "second") =>
-      notifyOnce(layout, webhook, server).pipe(
+      notifyFreshnessOnce(layout, webhook, server).pipe(
         Effect.provideContext(server === "first" ? first : second),
         Effect.provide(NodeServices.layer)
       ) as Effect.Effect<void, unknown> // its only service is ConsoleDatabase
+    const { all, run } = Context.get(first, ConsoleDatabase)
+    yield* run("insert into console.notified_state values ('account acct_a balance pers_a', 'low', '')")
     yield* use(check)
+    const mailed = yield* all(NotifiedState, "select * from console.notified_state where subject like 'account %'")
+    expect(mailed.length).toBe(1) // what people were mailed is not forgotten
   }).pipe(
     Effect.scoped,
     Effect.provide([NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(receiver.settings))]),

@@ -7,7 +7,11 @@ import { admin } from "../support/programs.ts"
 import { consoleDatabases } from "../support/serve/console-databases.ts"
 import { layerPeople } from "./joined.ts"
 
-type Linked = OpenInvitation & { readonly link: string }
+type Linked = OpenInvitation & {
+  readonly link: string
+  readonly is_mailed: boolean
+  readonly mail_problem: string | null
+}
 
 describe("larder-serve people over PostgreSQL", () => {
   it.live("invites, lists, resets and removes people, and withdraws an invitation", () =>
@@ -22,9 +26,14 @@ describe("larder-serve people over PostgreSQL", () => {
       ).pipe(Effect.provide(layerPeople.pipe(Layer.provide(layer))))
       assert.strictEqual(person.account_id, id)
       assert.deepStrictEqual(yield* command("people", "list", "--account", id), { people: [person], invitations: [] })
-      const { link: reset, ...open } = yield* command<Linked>("people", "reset", "--person", person.id)
+      const {
+        link: reset,
+        is_mailed,
+        mail_problem,
+        ...open
+      } = yield* command<Linked>("people", "reset", "--person", person.id)
       assert.match(reset, /\/invitation\/[\w-]{43}$/)
-      assert.strictEqual(open.person_id, person.id)
+      assert.deepStrictEqual([open.person_id, is_mailed, mail_problem], [person.id, false, null])
       assert.deepStrictEqual(yield* command("people", "list", "--account", id), {
         people: [person],
         invitations: [open]

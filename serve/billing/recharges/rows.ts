@@ -30,6 +30,10 @@ const columns = Object.keys(RechargeRow.fields).join(", ")
 export const findRecharge = (db: Statements, account_id: string) =>
   takeFirst(db.all(RechargeRow, `select ${columns} from console.recharge where account_id = $1`, [account_id]))
 
+/** The settings of all accounts whose auto-recharge is on or was stopped. */
+export const listRecharges = (db: Statements) =>
+  db.all(RechargeRow, `select ${columns} from console.recharge where is_on or off_reason is not null`)
+
 export const listAutoRechargeAccounts = (db: Statements) =>
   Effect.map(
     db.all(Schema.Struct({ account_id: Schema.String }), "select account_id from console.recharge where is_on"),

@@ -15,6 +15,7 @@ import {
   postgresConsole,
   ServerUnreachable
 } from "../../ledger/index.ts"
+import { mailFromSettings, openSmtpMailer } from "../../mail/index.ts"
 import { administerPeople, People, PeopleAdministration } from "../../people/index.ts"
 import { Actor, describeCommand } from "../../persistence/index.ts"
 import { consoleUrlSetting, ledgerUrlSetting } from "../../settings.ts"
@@ -92,8 +93,9 @@ const reachPeople = Effect.fn("People.reach")(function* (home: string) {
       ? Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, reached.file))
       : Layer.effectContext(openDatabase(Layer.build(postgresConsole(reached.url))))
   const consoleUrl = yield* consoleUrlSetting
+  const mail = yield* mailFromSettings
   const context = yield* Layer.build(Layer.provide(People.layer, database))
-  const people = yield* administerPeople(() => consoleUrl).pipe(
+  const people = yield* administerPeople(() => consoleUrl, mail && openSmtpMailer(mail)).pipe(
     Effect.provideService(Administration, reached.administration),
     Effect.provide(context)
   )

@@ -8,6 +8,7 @@ import { type OpenInvitation, People } from "../../people/index.ts"
 import { button, field, type Problems, problemSummary } from "../web/form.ts"
 import { html, linkButton, notice, timeText } from "../web/html.ts"
 import { askToWait, type PublicPage, show, startSession } from "../web/page.ts"
+import { forgotPasswordPath } from "./forgot-password.ts"
 
 /** Texts for a new person, or for a person who chooses a new password. */
 const chooseTexts = ({ person_id }: OpenInvitation) =>
@@ -32,7 +33,7 @@ const findInvitation = Effect.fnUntraced(function* (token: string) {
 const renderLead = ({ account, invitation }: Opened) =>
   invitation.person_id === null
     ? html`You join the account <strong>${account}</strong> as ${invitation.is_operator ? "an operator" : "a member"}. Choose how you sign in from now on.`
-    : html`Your old password for the account <strong>${account}</strong> no longer works.`
+    : html`It replaces your old password for the account <strong>${account}</strong>, and signs you out everywhere else.`
 
 const renderForm = (opened: Opened, typed: string, problems: Problems = {}) => {
   const { invitation } = opened
@@ -73,7 +74,7 @@ ${field({
 const expiredLink = show(
   "Invitation",
   html`${notice("warning", html`<p>This link has been used, was withdrawn, or has expired.</p>`)}
-<p>If you have used it yourself, sign in. Otherwise, ask the person who sent it for a new one.</p>
+<p>If you have used it yourself, sign in. If you had asked for a new password, <a href="${forgotPasswordPath}">ask again</a>. Otherwise, ask the person who invited you for a new link.</p>
 <p>${linkButton("/sign-in", "Sign in", "primary")}</p>`,
   410
 )

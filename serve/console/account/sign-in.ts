@@ -5,6 +5,7 @@ import { button, field } from "../web/form.ts"
 import { type HtmlPart, html, notice } from "../web/html.ts"
 import { askToWait, type PublicPage, redirect, show, startSession } from "../web/page.ts"
 import { readNextPath } from "../web/query.ts"
+import { forgotPasswordPath } from "./forgot-password.ts"
 
 const renderForm = (email: string, problem?: HtmlPart) => html`${problem && notice("bad", html`<p>${problem}</p>`)}
 <section aria-label="Sign in"><form method="post">
@@ -12,7 +13,8 @@ ${field({ name: "email", label: "E-mail", type: "email", value: email, autocompl
 ${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", required: true, autofocus: email !== "" })}
 <div class="row">${button("Sign in")}</div>
 </form></section>
-<p class="small muted">You need an invitation link to sign in the first time. No link, or lost your password? Ask the operator of this server.</p>`
+<p><a href="${forgotPasswordPath}">Forgot your password?</a></p>
+<p class="small muted">You need an invitation link to sign in the first time. Ask the operator of this server for one.</p>`
 
 const noPeopleYet = html`<p>Nobody can sign in yet. The operator of this server creates a link for the first person:</p>
 <pre><code>npx larder-serve accounts list

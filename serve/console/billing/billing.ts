@@ -19,6 +19,7 @@ import {
 } from "../web/html.ts"
 import { type Page, type PageContext, redirect, show } from "../web/page.ts"
 import { limitText, rechargePath } from "./auto-recharge.ts"
+import { lowBalancePage, lowBalanceSection } from "./low-balance.ts"
 import {
   paymentsPath,
   paymentsTable,
@@ -76,7 +77,8 @@ const rechargeSection = (settings: BillingSettings) => {
 const billingPage: Page<Billing> = {
   path: "/billing",
   nav: "Billing",
-  get: Effect.fnUntraced(function* ({ account }) {
+  get: Effect.fnUntraced(function* (context) {
+    const { account } = context
     const billing = yield* Billing
     const settings = yield* billing.settings(account.id)
     const payments = yield* billing.payments(account.id, { before: null, limit: latestPayments })
@@ -98,7 +100,7 @@ ${simulationNotice(settings)}${keyFigures([
   }
 ])}
 ${topUpSection(account, settings)}
-<div class="cards">${cardSection(settings)}${rechargeSection(settings)}</div>
+<div class="cards">${cardSection(settings)}${rechargeSection(settings)}${lowBalanceSection(settings, context)}</div>
 ${section(
   "Payments",
   payments.length === 0
@@ -145,4 +147,4 @@ const cardPage: Page<Billing> = {
   })
 }
 
-export const billingPages: ReadonlyArray<Page<Billing>> = [billingPage, cardPage]
+export const billingPages: ReadonlyArray<Page<Billing>> = [billingPage, cardPage, lowBalancePage]

@@ -17,7 +17,7 @@ import { parseAmount } from "./top-up.ts"
 const triggerRange = `${usdText(minTrigger)} to ${usdText(maxTrigger)}`
 
 /** Parses a trigger in dollars: its credits, or what is wrong with it. */
-const parseTrigger = (text: string): { readonly credits: number } | { readonly problem: string } => {
+export const parseTrigger = (text: string): { readonly credits: number } | { readonly problem: string } => {
   if (text === "") return { problem: "Enter a balance in US dollars." }
   const credits = parseCredits(text)
   if (credits === undefined) return { problem: "Enter an amount in dollars and cents, such as 20 or 20.50." }
@@ -68,7 +68,8 @@ export const parseFieldValues = (typed: FieldValues): RechargeChoice | { readonl
   return { is_on: true, cents, trigger_credits: trigger.credits, ...ceilings }
 }
 
-const formatDollars = (credits: number) => (credits / 1_000).toFixed(credits % 10 === 0 ? 2 : 3)
+/** As in a field: `20.00`. */
+export const formatDollars = (credits: number) => (credits / 1_000).toFixed(credits % 10 === 0 ? 2 : 3)
 export const fillFieldValues = ({ recharge }: BillingSettings): FieldValues => ({
   recharge_amount: formatDollars(centsToCredits(recharge.cents)),
   trigger: formatDollars(recharge.trigger_credits),

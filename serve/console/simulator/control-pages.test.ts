@@ -34,6 +34,7 @@ const openPages = Effect.gen(function* () {
       params: { reference },
       console: "http://127.0.0.1:9",
       api: "http://127.0.0.1:8",
+      sendsMail: false,
       now: 0,
       session: Redacted.make("not a session"),
       formOwner: "the owner of the form",

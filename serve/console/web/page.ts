@@ -22,6 +22,8 @@ export interface PageContext {
   readonly console: string
   /** Address of the API, such as `http://127.0.0.1:8080`, without `/v1`. */
   readonly api: string
+  /** Whether the server sends mails about accounts. */
+  readonly sendsMail: boolean
   /** Time of the request in milliseconds. */
   readonly now: number
   /** The session's token, for changes that keep only this session. Never shown. */

@@ -1,5 +1,5 @@
--- What was last sent to the operator about the freshness of a metric, a store or another subject. A subject that was
--- never late or unread has no row.
+-- What was last sent: to the operator about the freshness of a metric, a store or another subject, and to the people of
+-- an account about its balance and its auto-recharge (`account …`).
 create table console.notified_state (
   subject text primary key,
   state text not null,

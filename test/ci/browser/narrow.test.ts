@@ -7,7 +7,8 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { makeCardPayments } from "../../console/card-payments.ts"
 import { findLink } from "../../support/console/pages.ts"
 import { aRefusedCall, makeCall, type SignedIn, startSpendingConsole } from "../../support/console/spending-console.ts"
-import { sizes } from "./accessibility.ts"
+import { findAccessibilityProblems, sizes } from "./accessibility.ts"
+import { findButton, press } from "./page-steps.ts"
 import { makeSignedInPages } from "./signed-in.ts"
 
 const console = startSpendingConsole()
@@ -67,6 +68,17 @@ describe("a page that is 640 or 320 pixels wide", () => {
         }
       })
   )
+})
+
+describe("the page of the low-balance mail", () => {
+  it("is accessible, also with a problem, and fits a phone", () =>
+    openPage("/billing/low-balance", async (page) => {
+      expect(await findAccessibilityProblems(page)).toEqual([])
+      await page.getByLabel("Send a mail when the balance falls below").fill("much")
+      await press(page, findButton(page, "Save"))
+      expect(await page.getByRole("alert").innerText()).toContain("Enter an amount")
+      expect(await findAccessibilityProblems(page)).toEqual([])
+    }))
 })
 
 /** The colours of everything that is printed. */

@@ -8,7 +8,7 @@ import path from "node:path"
 import { scopes } from "@larder/schemas"
 import { listen, makeMeters } from "@larder/serve/api"
 import { Billing, openBilling, Simulator } from "@larder/serve/billing"
-import { makeConsole } from "@larder/serve/console"
+import { makeConsole, makeForgotPasswordPage } from "@larder/serve/console"
 import { spendingPages } from "@larder/serve/console/pages.ts"
 import { Administration, embeddedConsole, Ledger, LedgerFile, openLedgerInFile } from "@larder/serve/ledger"
 import { People } from "@larder/serve/people"
@@ -61,7 +61,9 @@ const layerConsole = (folder: string, now: () => number) => {
         trustedProxies: loopback,
         apiFor: () => "http://127.0.0.1:8080",
         sampleNotice: () => undefined,
-        processor: "simulator"
+        processor: "simulator",
+        sendsMail: true,
+        publicPages: [makeForgotPasswordPage(undefined)]
       })
       url = yield* listen(app, { name: "console", host: "127.0.0.1", port: 0, setting: "LARDER_CONSOLE_PORT" })
       return Address.of({ url })
