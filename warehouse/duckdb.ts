@@ -174,6 +174,10 @@ interface Database {
 /**
  * Prepared statements are cached only if the data never changes. DuckDB plans a statement with the table's current
  * statistics and does not plan it again: a `where i > 0` that was prepared on an empty table never finds a row.
+ *
+ * A query without parameters is not prepared. DuckDB 1.5.5 binds a prepared statement over `read_duckdb`, as in the views of
+ * the catalogue, once more when it runs. If its first plan omitted one of the files, that never ends: the file stays
+ * attached for the first plan, and DuckDB waits until it is not. A filter on `ingest.freshness` is enough.
  */
 const make = Effect.fnUntraced(function* (db: DuckDBInstance, size: number, data: "fixed" | "changing") {
   const pool = yield* Pool.make({
@@ -183,6 +187,7 @@ const make = Effect.fnUntraced(function* (db: DuckDBInstance, size: number, data
   const query = (sql: string, params: Params) =>
     Pool.use(pool, ({ conn, prepared }) =>
       interruptible(conn, sql, async () => {
+        if (Object.keys(params).length === 0) return await conn.runAndReadAll(sql)
         const statement = prepared.get(sql) ?? (await conn.prepare(sql))
         if (data === "fixed") prepared.set(sql, statement)
         try {

@@ -76,6 +76,16 @@ describe("the catalogue", () => {
       )
     })
   )
+  itLive("returns rows for a filter that excludes whole files", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.readOnlyWithFiles(yield* writeToFile((yield* published).parts))
+      const counts = [
+        "select count(*)::integer as n from ingest.freshness where state = 'late' and pipeline = 'other'",
+        "select count(*)::integer as n from ingest.live_left_out where pipeline = 'storefronts' and feed like 'x%'"
+      ]
+      for (const sql of counts) assert.deepStrictEqual(yield* db.rows(sql), [{ n: 0 }])
+    })
+  )
   itLive("also has the views over two files", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
