@@ -109,7 +109,7 @@ const ingesting = {
       "proxy for `https:` addresses, such as `http://user:password@proxy.example.com:3128`. This variable and the next two may be in lower case, which takes precedence"
   },
   HTTP_PROXY: { shown: "address", meaning: "proxy for `http:` addresses" },
-  NO_PROXY: { meaning: "hosts that bypass the proxy, separated by commas" },
+  NO_PROXY: { meaning: "hosts that bypass the proxy, separated by commas; this machine always does" },
   LARDER_PROXY_FOR_STORES: {
     default: "no",
     meaning:

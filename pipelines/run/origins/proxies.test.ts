@@ -3,7 +3,7 @@ import { makeCertificate } from "@larder/test/support/pipelines/certificates.ts"
 import { startProxy } from "@larder/test/support/pipelines/proxy.ts"
 import { startTls } from "@larder/test/support/pipelines/tls-host.ts"
 import { quick, readText, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
-import { ConfigProvider, Effect } from "effect"
+import { ConfigProvider, Effect, Redacted } from "effect"
 import { type LivePolicy, liveOrigin } from "./live.ts"
 
 const noRetry: Partial<LivePolicy> = { ...quick, maxAttempts: 1 }
@@ -62,6 +62,26 @@ describe("a proxy named in the environment", () => {
       assert.strictEqual(text, "direct")
       const tls = yield* startTls(makeCertificate({ name: "self", hosts: ["127.0.0.1"] }))
       yield* failThrough(`https://127.0.0.1:${tls.port}/`, { HTTP_PROXY: address })
+      assert.deepStrictEqual(proxy.requests, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not used for this machine: a key for a mirror here would leave it in plain text", () =>
+    Effect.gen(function* () {
+      const mirror = yield* startUpstream((response) => response.end("mirror"))
+      const proxy = yield* startProxy({ portOf: () => mirror.port })
+      const { text } = yield* readText({ url: mars, basicUser: Redacted.make("a-key") }).pipe(
+        Effect.provide(liveOrigin(noRetry)),
+        Effect.provide(
+          ConfigProvider.layer(
+            ConfigProvider.fromEnvRecord({
+              LARDER_MARS_URL: mirror.url,
+              HTTP_PROXY: `http://127.0.0.1:${proxy.port}`
+            })
+          )
+        )
+      )
+      assert.strictEqual(text, "mirror")
       assert.deepStrictEqual(proxy.requests, [])
     }).pipe(Effect.scoped)
   )

@@ -1,12 +1,12 @@
 /**
  * Proxies from the environment: `HTTPS_PROXY` for https addresses, `HTTP_PROXY` for http ones, and `NO_PROXY` for hosts
- * without a proxy. The same names in lower case take precedence. A proxy resolves names itself, so `private-hosts.ts`
- * cannot check them: addresses of a store list go through one only with `LARDER_PROXY_FOR_STORES=yes`. The address of a
- * proxy may contain a password and is never quoted.
+ * without a proxy, as is this machine. The same names in lower case take precedence. A proxy resolves names itself, so
+ * `private-hosts.ts` cannot check them: addresses of a store list go through one only with `LARDER_PROXY_FOR_STORES=yes`.
+ * The address of a proxy may contain a password and is never quoted.
  */
 import type { LookupFunction } from "node:net"
 import type { Dispatcher } from "@effect/platform-node/Undici"
-import { failSetting, yesOrNoSetting } from "@larder/schemas"
+import { failSetting, isLoopback, yesOrNoSetting } from "@larder/schemas"
 import { Config, Effect, Option } from "effect"
 
 export interface Proxies {
@@ -49,9 +49,14 @@ export class ProxyUnreachable extends Error {
   }
 }
 
-/** Returns the variable that names the proxy of an address, if any is set. Ignores `NO_PROXY`. */
-export const proxyVariable = (proxies: Proxies, url: string) => {
-  if (url.startsWith("https:")) return proxies.https === "" ? undefined : "HTTPS_PROXY"
+/**
+ * Returns the variable that names the proxy of an address, if any is set. Ignores `NO_PROXY`. Requests to this machine use
+ * none: over plain HTTP, the key for a mirror would leave the machine. undici would use the HTTP proxy for https, too.
+ */
+export const proxyVariable = (proxies: Proxies, address: string) => {
+  const url = new URL(address)
+  if (isLoopback(url)) return undefined
+  if (url.protocol === "https:") return proxies.https === "" ? undefined : "HTTPS_PROXY"
   return proxies.http === "" ? undefined : "HTTP_PROXY"
 }
 
@@ -83,7 +88,6 @@ export const makeDispatcher = (configured: Proxies, connect: ConnectOptions) =>
               )
           })
       })
-      // undici would also use the HTTP proxy for https
       const send = direct.compose(
         (dispatch) => (options, handler) =>
           proxyVariable(configured, String(options.origin)) === undefined
