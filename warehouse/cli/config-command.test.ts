@@ -18,7 +18,10 @@ describe("an address of the settings is printed", () => {
     "postgres://larder:ge/heim@db.example.com/larder",
     "postgres://larder:1/heim@db.example.com/larder",
     "postgres://larder:1#heim@db.example.com/larder",
-    "user:geheim@proxy.example.com:3128"
+    "user:geheim@proxy.example.com:3128",
+    "//user:geheim@proxy.example.com:3128",
+    "host=db.example.com user=larder password=geheim",
+    "api.example.com?token=geheim"
   ])("%s not at all: where the password ends is not clear", (text) => {
     assert.isUndefined(publicAddress(text))
   })

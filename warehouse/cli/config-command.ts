@@ -6,7 +6,7 @@ import { formatTable } from "./table.ts"
 
 /** An address without user, password, query and fragment; undefined if those cannot be separated from the rest. */
 export const publicAddress = (text: string): string | undefined => {
-  if (/^[./~]/.test(text) || !/:\/\/|@/.test(text)) return text // a path, or a host without a scheme
+  if (/^(\.|~|\/(?!\/))/.test(text) || !/\/\/|[@=?]/.test(text)) return text // a path, or a host without a scheme
   const url = URL.parse(text)
   if (url === null || (text.includes("@") && url.username === "" && url.password === "")) return undefined
   const address = `${url.protocol}//${url.host}${url.pathname}`.replace(/\/$/, "")
