@@ -121,9 +121,11 @@ export const makeApi = (needs: ApiNeeds) => {
     silent: true,
     allowMalformedURL: true,
     onError: (error, event) => {
-      const about = { path: event.url.pathname, ...readCallerIds(event.req.headers) }
+      const response = pipeline.refuse(internal)
+      const request_id = response.headers["x-request-id"]
+      const about = { request_id, path: event.url.pathname, ...readCallerIds(event.req.headers) }
       if (error.unhandled) needs.report("a response failed", about, Cause.die(error.cause))
-      return refuse(event, internal)
+      return respond(event, response)
     }
   })
   for (const route of needs.routes) app.all(route.endpoint.path, serveRoute(route))

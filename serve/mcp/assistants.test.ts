@@ -20,8 +20,9 @@ const openConnection = Effect.fnUntraced(function* (
     budget_credits: 5_000
   })
   const ledger = { ...openLedger, ...change(openLedger) }
-  const reports: Array<string> = []
-  const report = (message: string) => reports.push(message)
+  const reports: Array<readonly [message: string, request_id: unknown]> = []
+  const report = (message: string, { request_id }: Readonly<Record<string, unknown>>) =>
+    reports.push([message, request_id])
   const live = {
     current: () => assert.fail("no data is requested"),
     use: () => assert.fail("no data is requested"),
@@ -86,16 +87,18 @@ describe("the assistant connection", () => {
       assert.isEmpty(reports) // the ledger itself reports it
     }).pipe(Effect.scoped)
   )
-  it.effect("responds with 500 to an unexpected error, hides its message and reports it to the operator", () =>
-    Effect.gen(function* () {
-      const { post, reports } = yield* openConnection(() => ({
-        authenticate: () => Promise.reject(new Error("secret"))
-      }))
-      const { body, headers, status } = yield* post(list)
-      assert.deepStrictEqual([status, reports], [500, ["an MCP request failed"]])
-      assert.strictEqual(headers["x-error-code"], "internal")
-      assert.notInclude(body, "secret")
-    }).pipe(Effect.scoped)
+  it.effect(
+    "responds with 500 to an unexpected error, hides its message and reports it to the operator with the id that the caller got",
+    () =>
+      Effect.gen(function* () {
+        const { post, reports } = yield* openConnection(() => ({
+          authenticate: () => Promise.reject(new Error("secret"))
+        }))
+        const { body, headers, status } = yield* post(list)
+        assert.deepStrictEqual([status, reports], [500, [["an MCP request failed", headers["x-request-id"]]]])
+        assert.strictEqual(headers["x-error-code"], "internal")
+        assert.notInclude(body, "secret")
+      }).pipe(Effect.scoped)
   )
   it.effect("responds with 400 to an upload that is cut off, and reports nothing to the operator", () =>
     Effect.gen(function* () {

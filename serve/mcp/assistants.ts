@@ -57,8 +57,10 @@ export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
   const toErrorResponse = (request: Request) => (cause: unknown) => {
     // the ledger itself reports to the operator that it is unavailable
     if (cause instanceof LedgerUnavailable) return refuse(ledgerUnavailable)
-    report("an MCP request failed", { ...readCallerIds(request.headers) }, Cause.die(cause))
-    return refuse(internal)
+    const response = refuse(internal)
+    const about = { request_id: response.headers["x-request-id"], ...readCallerIds(request.headers) }
+    report("an MCP request failed", about, Cause.die(cause))
+    return response
   }
 
   return async (request, isOnDataHost) => {

@@ -95,6 +95,8 @@ const decodeToolCall = Schema.decodeUnknownOption(ToolCallMessage)
 /** State of one request. */
 interface Progress {
   readonly bodies: ReturnType<typeof makeBodies>
+  /** What the protocol's library reports: mistakes of the caller, and our own. */
+  readonly faults: Array<Error>
   /** The API's response, if the message is a call. */
   result?: ApiResponse
   permit?: Permit
@@ -179,20 +181,16 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     await limiter.step(permit.account)
     const newServer = () => makeServerFor(caller, permit, progress)
     if (await isLegacyRequest(request, message)) return respondLegacy(newServer(), request, message)
-    const faults: Array<Error> = []
     const { fetch } = createMcpHandler(newServer, {
       legacy: "reject",
       maxSubscriptions: 0, // a changed key takes effect in the next list, without a notification
-      onerror: (error) => faults.push(error)
+      onerror: (error) => progress.faults.push(error)
     })
-    const response = await fetch(request, { parsedBody: message })
-    // the response states the caller's mistakes; our own faults are reported to the operator
-    if (response.status >= 500) report("an MCP request failed", { ...caller.callerIds }, Cause.fail(faults))
-    return response
+    return fetch(request, { parsedBody: message })
   }
 
   return async (request, caller) => {
-    const progress: Progress = { bodies: makeBodies() }
+    const progress: Progress = { bodies: makeBodies(), faults: [] }
     try {
       const response = await respond(request, caller, progress)
       const keyHeaders = {
@@ -207,6 +205,11 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
         ...keyHeaders,
         ...(progress.result !== undefined && selectCallHeaders(progress.result))
       })
+      // the response states the caller's mistakes; our own faults are reported to the operator
+      if (response.status >= 500) {
+        const about = { request_id: final.headers["x-request-id"], ...caller.callerIds }
+        report("an MCP request failed", about, Cause.fail(progress.faults))
+      }
       return { ...final, permit: progress.permit }
     } catch (cause) {
       progress.permit?.release()
