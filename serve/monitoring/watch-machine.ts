@@ -1,5 +1,5 @@
 /** Samples what the process and the disk use. Nothing here is measured during a request. */
-import { readdir, stat, statfs } from "node:fs/promises"
+import { readdir, readFile, stat, statfs } from "node:fs/promises"
 import { join } from "node:path"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { Layout } from "@larder/warehouse"
@@ -17,8 +17,8 @@ const resolution = 20
 export interface MachineState {
   /** In seconds: of 99 % of the timers, and of the latest one. */
   readonly delay: { readonly p99: number; readonly max: number }
-  /** Null where the system does not tell, as on macOS and Windows. */
-  readonly descriptors: { readonly open: number; readonly max: number } | null
+  /** Null where the system does not tell, as on macOS and Windows. `max` is undefined if there is no limit. */
+  readonly descriptors: { readonly open: number; readonly max: number | undefined } | null
   /** Bytes of the file system of LARDER_HOME; `free` is what this user can still write. */
   readonly disk: { readonly size: number; readonly free: number } | null
   /** Bytes of the files of `raw` and `warehouse`. Null until they were measured. */
@@ -33,19 +33,17 @@ const readDelay = (histogram: ReturnType<typeof monitorEventLoopDelay>) => {
   return isEmpty ? { p99: 0, max: 0 } : delay
 }
 
-const readLimit = () => {
-  const { userLimits } = process.report.getReport() as {
-    readonly userLimits?: Readonly<Record<string, { readonly soft: number | string }>>
-  }
-  const limit = Number(userLimits?.open_files?.soft)
-  return Number.isFinite(limit) ? limit : 0
+const parseLimit = (limits: string) => {
+  const [, soft] = /^Max open files +(\d+)/m.exec(limits) ?? []
+  return soft === undefined ? undefined : Number(soft)
 }
 
-const readDescriptors = async (max: number) => {
+const readDescriptors = async () => {
   try {
-    return { open: (await readdir("/proc/self/fd")).length, max }
+    const [open, limits] = await Promise.all([readdir("/proc/self/fd"), readFile("/proc/self/limits", "utf8")])
+    return { open: open.length, max: parseLimit(limits) }
   } catch {
-    return null // only Linux has this folder
+    return null // only Linux has these
   }
 }
 
@@ -77,10 +75,9 @@ export const watchMachine = Effect.fn("watchMachine")(function* ({ dir, home }: 
     Effect.sync(() => histogram.enable()),
     () => Effect.sync(() => histogram.disable())
   )
-  const maxDescriptors = readLimit()
   let state: MachineState = { delay: { p99: 0, max: 0 }, descriptors: null, disk: null, folders: null }
   const sample = Effect.promise(async () => {
-    const [descriptors, disk] = await Promise.all([readDescriptors(maxDescriptors), readDisk(home)])
+    const [descriptors, disk] = await Promise.all([readDescriptors(), readDisk(home)])
     state = { ...state, delay: readDelay(histogram), descriptors, disk }
   })
   const measure = Effect.promise(async () => {

@@ -146,6 +146,7 @@ describe("/metrics", () => {
     await expect.poll(async () => (await fetchMetrics()).has("larder_warehouse_bytes")).toBe(true)
     const metrics = await fetchMetrics()
     for (const name of [...measured, "larder_warehouse_bytes"]) expect(Number(metrics.get(name))).toBeGreaterThan(0)
+    expect(Number(metrics.get("process_max_fds"))).toBeGreaterThan(Number(metrics.get("process_open_fds")))
     expect(metrics.get("larder_raw_bytes")).toBe("0")
     expect(Number(metrics.get("larder_disk_size_bytes"))).toBeGreaterThanOrEqual(
       Number(metrics.get("larder_disk_free_bytes"))
