@@ -52,10 +52,10 @@ const outcomesOfRuns = (state: WarehouseState): Values =>
 const leftOutFeeds = ({ left_out, read_at }: WarehouseState): Values =>
   read_at === undefined
     ? []
-    : pipelines.map((pipeline) => {
-        const counts = left_out.filter((count) => count.pipeline === pipeline)
-        return [formatLabels({ pipeline }), counts.reduce((sum, { feeds }) => sum + feeds, 0)]
-      })
+    : pipelines.map((pipeline) => [
+        formatLabels({ pipeline }),
+        left_out.find((count) => count.pipeline === pipeline)?.feeds ?? 0
+      ])
 
 interface Pulls {
   readonly succeeded: number

@@ -2,10 +2,10 @@ import { mkdirSync, renameSync, rmSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { aLayout } from "@larder/test/support/warehouse/example-data-set.ts"
+import { aLayout, aRun } from "@larder/test/support/warehouse/example-data-set.ts"
 import { waitUntil } from "@larder/test/support/warehouse/live-example.ts"
 import { publishReads } from "@larder/test/support/warehouse/store-reads.ts"
-import { watchLive } from "@larder/warehouse"
+import { recordFailedRun, watchLive } from "@larder/warehouse"
 import { Clock, Duration, Effect } from "effect"
 import { makeReadModel } from "../api/index.ts"
 import { watchWarehouse } from "./watch-warehouse.ts"
@@ -50,6 +50,22 @@ describe("what a server knows about its warehouse", () => {
       yield* publishReads(layout, { day: 3, store: "platform_store_b" })
       yield* waitUntil(() => listStores().length === 2)
       assert.strictEqual(current().read_at, "2026-02-01T10:01:01.000Z")
+    })
+  )
+
+  itLive("counts a feed once that lacks a part, and that the last run could not reach either", () =>
+    Effect.gen(function* () {
+      const { current, layout, pass } = yield* watchStore
+      for (const [run_id, kind] of [
+        ["1", "partial"],
+        ["2", "unreachable"]
+      ] as const) {
+        const run = aRun({ run_id, pipeline: "commodities", origin: "live", outcome: "partial", rows_read: 9 })
+        yield* recordFailedRun(layout, { run, checks: [], leftOut: [{ feed: "gov-mars/1603", kind, reason: "so" }] })
+      }
+      yield* pass(60)
+      yield* waitUntil(() => current().left_out.length > 0)
+      assert.deepStrictEqual(current().left_out, [{ pipeline: "commodities", feeds: 1 }])
     })
   )
 

@@ -20,9 +20,10 @@ const pollInterval = Duration.seconds(1)
 /** A read that takes longer fails: the disk does not respond. */
 const maxReadTime = Duration.seconds(30)
 
-const LeftOutCount = Schema.Struct({ pipeline: Schema.String, kind: Schema.String, feeds: Schema.Int })
+const LeftOutCount = Schema.Struct({ pipeline: Schema.String, feeds: Schema.Int })
+/** A feed may be named twice: for a part that is missing, and because the last attempt failed. */
 const selectLeftOut = `
-  select pipeline, kind, count(distinct feed)::integer as feeds from ingest.live_left_out group by all order by all`
+  select pipeline, count(distinct feed)::integer as feeds from ingest.live_left_out group by pipeline`
 
 export interface WarehouseState {
   /** When this was read, in UTC; undefined if that never succeeded. */
