@@ -79,7 +79,13 @@ describe("the alerts", () => {
     const late = 'larder_freshness_subjects{pipeline="commodities",state="late"}'
     const leftOut = (pipeline: string) => withValue(text, `larder_left_out_feeds{pipeline="${pipeline}"}`, () => 2)
     const started = "larder_run_last_start_timestamp_seconds"
-    const stale = withAll(text, "larder_freshness_read_timestamp_seconds", (at) => at - 7500)
+    const read = "larder_freshness_read_timestamp_seconds"
+    const stale = withAll(text, read, (at) => at - 7500)
+    const neverRead = withAll(
+      text.replace(new RegExp(`^${read} .*\\n`, "m"), ""),
+      "process_start_time_seconds",
+      (at) => at - 7500
+    )
     result = await evaluate({
       healthy: [{ text, minutes: 30 }],
       "failed run": [{ text: withValue(text, 'larder_run_last_failed{pipeline="storefronts"}', () => 1), minutes: 1 }],
@@ -95,6 +101,7 @@ describe("the alerts", () => {
       "stores left out": [{ text: leftOut("storefronts"), minutes: threeDays }],
       late: [{ text: withValue(text, late, () => 3), minutes: 11 }],
       "unknown what is late": [{ text: stale, minutes: 11 }],
+      "unknown since the start": [{ text: neverRead, minutes: 11 }],
       "not ready": [{ text: withValue(text, "larder_ready", () => 0), minutes: 3 }],
       "not ready for a minute": [
         { text, minutes: 5 },
@@ -129,6 +136,7 @@ describe("the alerts", () => {
     ["stores left out", []],
     ["late", ["LarderLate of commodities"]],
     ["unknown what is late", ["LarderLate of all"]],
+    ["unknown since the start", ["LarderLate of all"]],
     ["not ready", ["LarderNotReady of 127.0.0.1:8081"]],
     ["not ready for a minute", []],
     ["down", ["LarderNotReady of 127.0.0.1:8081"]],
