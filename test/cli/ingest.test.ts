@@ -289,6 +289,20 @@ describe("a run of several pipelines", () => {
     for (const name of ["commodities", "storefronts"]) assert.include(stderr, `"event":"done","pipeline":"${name}"`)
     assert.include(stderr, "1 of 2 pipelines had problems: commodities left something out.")
   })
+
+  it("prints only errors with --quiet, and nothing if all is well", async () => {
+    const home = makeTestFolder()
+    const runQuietly = (bodies: Bodies) =>
+      run("larder-ingest", ["all", "--quiet", "--replay", writeRecording(bodies, [bakery])], { LARDER_HOME: home })
+    const faulty = await runQuietly(damaged)
+    assert.deepStrictEqual([faulty.code, faulty.stdout], [4, ""])
+    assert.match(
+      faulty.problems,
+      /^larder-ingest: 1 feed of commodities left out.*\n.*\nlarder-ingest: 1 of 2 pipelines .*\n$/
+    )
+    const { code, stderr, stdout } = await runQuietly(everyFeed())
+    assert.deepStrictEqual([code, stdout, stderr], [0, "", ""])
+  })
 })
 
 describe("an invalid line of the catalog", () => {
