@@ -29,7 +29,7 @@ const findWeekdayFault = ({ ending_weekday, frequency }: FeedLine) => {
 const findPathFault = ({ feed, path }: FeedLine) => {
   const [, report = ""] = feed.split("/")
   const isUsable = (text: string) =>
-    text.startsWith(report) && /^([/?]|$)/.test(text.slice(report.length)) && !/\s|#|\.\.|\/\//.test(text)
+    text.startsWith(report) && /^([/?]|$)/.test(text.slice(report.length)) && !/\s|#|\.\.|%2e|\/\//i.test(text)
   return (
     !splitTrimmed(path, "|").every(isUsable) &&
     `it must begin with ${report}, the report in the name of the feed, with spaces as %20`

@@ -178,6 +178,11 @@ describe("a fault of an own catalog", () => {
       ]
     ],
     [
+      "a path that leads to another report",
+      { feeds: [{ ...aFeed, path: "9001/%2E%2e/1603" }] },
+      [/^feeds\.tsv, line 2, column path: it must begin with 9001/]
+    ],
+    [
       "a section that is not in the path",
       {
         feeds: [{ ...aFeed, feed: "gov-mpr/2993/Cream", path: "2993/Cream%20Prices", section: "Cream" }],
