@@ -38,7 +38,7 @@ const readFile = Effect.fnUntraced(function* (name: string, file: string) {
   const failFile = (problem: string) => failSetting(`${file}, which ${fileVariable(name)} names, ${problem}`)
   const text = yield* fs.readFileString(file).pipe(
     Effect.catchReason("PlatformError", "NotFound", () => failFile("does not exist")),
-    Effect.catchTag("PlatformError", (cause) => failFile(`cannot be read: ${causeText(cause)}`))
+    Effect.catchTag("PlatformError", (cause) => failFile(`cannot be read: ${causeText(cause.reason.cause ?? cause)}`))
   )
   const value = text.trim() // editors and `echo` end a file with a line break
   return value === "" ? yield* failFile("is empty") : value
