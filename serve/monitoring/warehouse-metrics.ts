@@ -49,8 +49,8 @@ const outcomesOfRuns = (state: WarehouseState): Values =>
       : outcomes.map((outcome) => [formatLabels({ pipeline, outcome }), Number(outcome === last_run.outcome)] as const)
   )
 
-const leftOutFeeds = ({ left_out, read_at }: WarehouseState): Values =>
-  read_at === undefined
+const leftOutFeeds = ({ left_out }: WarehouseState): Values =>
+  left_out === undefined
     ? []
     : pipelines.map((pipeline) => [
         formatLabels({ pipeline }),

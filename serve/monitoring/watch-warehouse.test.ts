@@ -64,20 +64,22 @@ describe("what a server knows about its warehouse", () => {
         yield* recordFailedRun(layout, { run, checks: [], leftOut: [{ feed: "gov-mars/1603", kind, reason: "so" }] })
       }
       yield* pass(60)
-      yield* waitUntil(() => current().left_out.length > 0)
+      yield* waitUntil(() => (current().left_out ?? []).length > 0)
       assert.deepStrictEqual(current().left_out, [{ pipeline: "commodities", feeds: 1 }])
     })
   )
 
-  itLive("stays as it was if it cannot be read, with the fault, until it can be", () =>
+  itLive("stays as it was if it cannot be read, with the fault, until it can be, but has the newest runs", () =>
     Effect.gen(function* () {
       const { current, layout, pass } = yield* watchStore
       const { freshness, read_at } = current()
       const aside = `${layout.catalogue}.aside`
       renameSync(layout.catalogue, aside)
       mkdirSync(path.join(layout.catalogue, "in the way"), { recursive: true })
-      yield* pass(60)
+      const run = aRun({ run_id: "1", pipeline: "commodities", outcome: "failed" })
+      yield* recordFailedRun(layout, { run, checks: [], leftOut: [] })
       yield* waitUntil(() => current().failures === 1)
+      assert.strictEqual(current().pipelines[0]?.last_run?.outcome, "failed")
       assert.match(current().fault ?? "", /larder\.duckdb/)
       assert.deepStrictEqual([current().read_at, current().freshness], [read_at, freshness])
       rmSync(layout.catalogue, { recursive: true })

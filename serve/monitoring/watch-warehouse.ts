@@ -26,25 +26,28 @@ const selectLeftOut = `
   select pipeline, count(distinct feed)::integer as feeds from ingest.live_left_out group by pipeline`
 
 export interface WarehouseState {
-  /** When this was read, in UTC; undefined if that never succeeded. */
+  /** When `freshness` was read, in UTC; undefined if that never succeeded. */
   readonly read_at: string | undefined
   /** All of `ingest.freshness`. */
   readonly freshness: ReadonlyArray<FreshnessRow>
   readonly pipelines: ReadonlyArray<PipelineState>
-  readonly left_out: ReadonlyArray<typeof LeftOutCount.Type>
+  /** Undefined until it was read. */
+  readonly left_out: ReadonlyArray<typeof LeftOutCount.Type> | undefined
   /** Why the last read failed: the rest is older. Undefined if it succeeded. */
   readonly fault: string | undefined
   /** Reads that failed since the start. */
   readonly failures: number
 }
 
-const readState = Effect.fnUntraced(function* <Model>(layout: Layout, live: Live<Model>) {
+const readRuns = <Model>(live: Live<Model>) =>
+  live.use(({ ingest }) =>
+    Effect.all({ pipelines: readPipelineStates(ingest), left_out: ingest.all(LeftOutCount, selectLeftOut) })
+  )
+
+const readJudged = Effect.fnUntraced(function* (layout: Layout) {
   const freshness = yield* readFreshness(layout)
   if (freshness === undefined) return yield* Effect.fail(new Error(`${layout.catalogue} is missing`))
-  const [pipelines, left_out] = yield* live.use(({ ingest }) =>
-    Effect.all([readPipelineStates(ingest), ingest.all(LeftOutCount, selectLeftOut)])
-  )
-  return { freshness, pipelines, left_out, read_at: new Date(yield* Clock.currentTimeMillis).toISOString() }
+  return { freshness, read_at: new Date(yield* Clock.currentTimeMillis).toISOString() }
 })
 
 /** Reads once, and then until the scope ends. A failure is logged when it begins; the last state stays. */
@@ -53,14 +56,17 @@ export const watchWarehouse = Effect.fn("watchWarehouse")(function* <Model>(layo
     read_at: undefined,
     freshness: [],
     pipelines: [],
-    left_out: [],
+    left_out: undefined,
     fault: undefined,
     failures: 0
   }
   let read = { generation: "", at: Number.NEGATIVE_INFINITY }
   const readOnce = Effect.gen(function* () {
     read = { generation: live.current().id, at: yield* Clock.currentTimeMillis }
-    state = { ...(yield* readState(layout, live)), fault: undefined, failures: state.failures }
+    const runs = yield* readRuns(live) // first: alerts about runs do not depend on the view
+    state = { ...state, ...runs }
+    const judged = yield* readJudged(layout)
+    state = { ...state, ...judged, fault: undefined }
   }).pipe(
     Effect.timeout(maxReadTime),
     Effect.catch((error) => {
