@@ -16,12 +16,14 @@ const maxDuration = Duration.minutes(1)
 
 /**
  * When a person whose mail was not delivered gets it next. A mailbox that no longer exists is tried daily: providers block
- * senders that try such addresses often. After other failures, the next check begins with other people.
+ * senders that try such addresses often. A slow mail server may deliver each mail that it has not answered, so those are
+ * repeated hourly. After other failures, the next check begins with other people.
  */
 const pauses: Readonly<Record<MailNotDelivered["reason"], Duration.Duration>> = {
   refused: Duration.days(1),
   deferred: Duration.minutes(5),
-  unavailable: Duration.minutes(5)
+  unavailable: Duration.minutes(5),
+  unanswered: Duration.hours(1)
 }
 
 export const makeAccountMails = (mailer: Mailer, consoleUrl: () => string) => {
@@ -51,7 +53,7 @@ export const makeAccountMails = (mailer: Mailer, consoleUrl: () => string) => {
       const { message, reason } = result.failure
       pausedUntil.set(person_id, now + Duration.toMillis(pauses[reason]))
       problems.push({ person_id, message })
-      if (reason === "unavailable") break
+      if (reason === "unavailable" || reason === "unanswered") break
     }
     return problems
   })
