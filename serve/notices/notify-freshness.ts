@@ -3,7 +3,7 @@ import { type NotifiedStates, notifyFreshness, type Webhook } from "@larder/ware
 import { Effect } from "effect"
 import type { WarehouseState } from "../monitoring/index.ts"
 import { ConsoleDatabase, type ConsoleUnavailable } from "../persistence/index.ts"
-import { checkEachMinute, takeClaim } from "./claim.ts"
+import { checkEachMinute, dropClaim, takeClaim } from "./claim.ts"
 import { readNotified, recordNotified } from "./notified-tables.ts"
 
 const notifiedInTables = (database: ConsoleDatabase["Service"]): NotifiedStates<ConsoleUnavailable, never> => ({
@@ -24,7 +24,9 @@ export const notifyFreshnessOnce = Effect.fnUntraced(function* (
 ) {
   if (!(yield* takeClaim("freshness", server))) return
   if (read_at === undefined || fault !== undefined) return
-  yield* notifyFreshness(freshness, notifiedInTables(yield* ConsoleDatabase), webhook)
+  yield* notifyFreshness(freshness, notifiedInTables(yield* ConsoleDatabase), webhook).pipe(
+    Effect.tapErrorTag("NoticeNotDelivered", () => dropClaim("freshness", server))
+  )
 })
 
 /** `judged` returns what the server read last. A failure is logged, and the next check sends the same. */
