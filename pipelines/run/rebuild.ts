@@ -33,6 +33,7 @@ import { type ArchivedRun, listArchivedRuns } from "./archive/archived-runs.ts"
 import { rawFolderIn } from "./archive/raw-folder.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { type FailedRepetition, repeatRuns } from "./repeat-runs.ts"
+import { UsageError } from "./usage-error.ts"
 
 /** If a clock was wrong, run ids sort in a different order from the records. Runs without a record keep their place. */
 const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<string>) => {
@@ -112,7 +113,13 @@ export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline:
     if (missing !== undefined) {
       yield* Effect.logWarning(`${missing}: the rebuilt data set is without the rows that only they have`)
     }
-    const loss = yield* describeLoss(pipeline, layout)
+    const loss = yield* describeLoss(pipeline, layout).pipe(
+      // a rebuild also repairs live data that cannot be read
+      Effect.catchIf(
+        (error) => !(error instanceof UsageError),
+        ({ message }) => Effect.succeed(`whether the rebuilt data set lacks something is unknown: ${message}`)
+      )
+    )
     if (loss !== undefined) yield* Effect.logWarning(loss)
     const failure = "is left out with a warning" // a person asked for it
     return { ...(yield* rebuildFromRuns(pipeline, layout, runs, since, failure)), isLoaded: true }
