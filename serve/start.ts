@@ -185,7 +185,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope, asJson: 
   if (warning !== undefined) yield* Effect.logWarning(warning)
   for (const url of [apiAddress, consoleAddress]) if (!isAllInterfaces(url)) origins.add(url)
   if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)
-  if (webhook !== undefined) yield* notifyOfFreshness(layout, webhook)
+  if (webhook !== undefined) yield* notifyOfFreshness(warehouse.current, webhook)
   if (mailer !== undefined && sendsMail) yield* mailAccounts(mailer, consoleUrl)
   const { data_sets, generation } = readiness()
   return {

@@ -1,5 +1,5 @@
 /** A mail to one person, and why it was not delivered. */
-import { Schema } from "effect"
+import { Cause, Schema } from "effect"
 
 export interface Mail {
   /** One address, as `parseEmail` returns it. */
@@ -17,11 +17,17 @@ export class MailNotDelivered extends Schema.TaggedError<MailNotDelivered>()("Ma
   problem: Schema.String,
   /**
    * `refused`: a repetition for this person would be refused, too. `deferred`: the server asks to repeat it later.
-   * `unavailable`: mails to others would fail, too.
+   * `unavailable`: mails to others would fail, too. `unanswered`: the same, but the server may have accepted this one.
    */
-  reason: Schema.Literals(["refused", "deferred", "unavailable"])
+  reason: Schema.Literals(["refused", "deferred", "unavailable", "unanswered"])
 }) {
   override get message() {
     return this.problem
   }
+}
+
+/** Whether the person may get the mail although it failed: its link has to work, and it counts as mailed. */
+export const mayHaveArrived = (cause: Cause.Cause<unknown>): boolean => {
+  const error = Cause.squash(cause)
+  return error instanceof MailNotDelivered && error.reason === "unanswered"
 }

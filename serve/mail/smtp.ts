@@ -60,6 +60,9 @@ export const sendBySmtp = Effect.fn("sendBySmtp")(function* (settings: MailSetti
     requireTLS: tls === "required",
     ignoreTLS: tls === "none", // the certificate of a server on this machine is often self-signed
     ...(login && { auth: login }),
+    // earlier than the time-out of the mail: then it was certainly not accepted
+    connectionTimeout: Duration.toMillis(timeout) / 2,
+    greetingTimeout: Duration.toMillis(timeout) / 2,
     disableFileAccess: true,
     disableUrlAccess: true
   })
@@ -79,7 +82,7 @@ export const sendBySmtp = Effect.fn("sendBySmtp")(function* (settings: MailSetti
   }).pipe(
     Effect.timeoutOrElse({
       duration: timeout,
-      orElse: () => Effect.fail(notDelivered(`did not accept a mail within ${Duration.format(timeout)}`, "unavailable"))
+      orElse: () => Effect.fail(notDelivered(`did not accept a mail within ${Duration.format(timeout)}`, "unanswered"))
     })
   )
 })

@@ -8,7 +8,7 @@ import type { Mailer, MailNotDelivered } from "../mail/index.ts"
 import { People } from "../people/index.ts"
 import { ConsoleDatabase } from "../persistence/index.ts"
 import { compareAlerts } from "./account-mails.ts"
-import { checkEachMinute, takeClaim } from "./claim.ts"
+import { checkEachMinute, dropClaim, takeClaim } from "./claim.ts"
 import { readNotified, recordNotified } from "./notified-tables.ts"
 
 /** No mail begins later than this after the start of a check, so that the claim does not expire: the next check goes on. */
@@ -16,12 +16,14 @@ const maxDuration = Duration.minutes(1)
 
 /**
  * When a person whose mail was not delivered gets it next. A mailbox that no longer exists is tried daily: providers block
- * senders that try such addresses often. After other failures, the next check begins with other people.
+ * senders that try such addresses often. A slow mail server may deliver each mail that it has not answered, so those are
+ * repeated hourly. After other failures, the next check begins with other people.
  */
 const pauses: Readonly<Record<MailNotDelivered["reason"], Duration.Duration>> = {
   refused: Duration.days(1),
   deferred: Duration.minutes(5),
-  unavailable: Duration.minutes(5)
+  unavailable: Duration.minutes(5),
+  unanswered: Duration.hours(1)
 }
 
 export const makeAccountMails = (mailer: Mailer, consoleUrl: () => string) => {
@@ -29,7 +31,7 @@ export const makeAccountMails = (mailer: Mailer, consoleUrl: () => string) => {
   const pausedUntil = new Map<string, number>()
 
   /** Returns why a mail was not delivered, if one was not. */
-  const sendAll = Effect.fnUntraced(function* (mails: ReturnType<typeof compareAlerts>["mails"]) {
+  const sendAll = Effect.fnUntraced(function* (mails: ReturnType<typeof compareAlerts>["mails"], server: string) {
     const database = yield* ConsoleDatabase
     const start = yield* Clock.currentTimeMillis
     const problems: Array<{ readonly person_id: string; readonly message: string }> = []
@@ -51,7 +53,8 @@ export const makeAccountMails = (mailer: Mailer, consoleUrl: () => string) => {
       const { message, reason } = result.failure
       pausedUntil.set(person_id, now + Duration.toMillis(pauses[reason]))
       problems.push({ person_id, message })
-      if (reason === "unavailable") break
+      if (reason === "unavailable") yield* dropClaim("accounts", server)
+      if (reason === "unavailable" || reason === "unanswered") break
     }
     return problems
   })
@@ -72,7 +75,7 @@ export const makeAccountMails = (mailer: Mailer, consoleUrl: () => string) => {
         forget
       )
     }
-    const [first, ...others] = yield* sendAll(mails)
+    const [first, ...others] = yield* sendAll(mails, server)
     if (first === undefined) return
     const more = others.length === 0 ? "" : ` ${others.length} more were not delivered either.`
     yield* Effect.annotateLogs(Effect.logWarning(`a mail to a customer was not delivered: ${first.message}${more}`), {

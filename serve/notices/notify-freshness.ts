@@ -1,8 +1,9 @@
 /** Sends to the operator's webhook once a minute what has changed about freshness. */
-import { type Layout, type NotifiedStates, notifyFreshness, readFreshness, type Webhook } from "@larder/warehouse"
+import { type NotifiedStates, notifyFreshness, type Webhook } from "@larder/warehouse"
 import { Effect } from "effect"
+import type { WarehouseState } from "../monitoring/index.ts"
 import { ConsoleDatabase, type ConsoleUnavailable } from "../persistence/index.ts"
-import { checkEachMinute, takeClaim } from "./claim.ts"
+import { checkEachMinute, dropClaim, takeClaim } from "./claim.ts"
 import { readNotified, recordNotified } from "./notified-tables.ts"
 
 const notifiedInTables = (database: ConsoleDatabase["Service"]): NotifiedStates<ConsoleUnavailable, never> => ({
@@ -10,18 +11,28 @@ const notifiedInTables = (database: ConsoleDatabase["Service"]): NotifiedStates<
   record: (notified, forgotten) => recordNotified(database, notified, forgotten)
 })
 
-/** Sends what has changed if this server has the claim, or if the claim of another has expired. */
-export const notifyFreshnessOnce = Effect.fnUntraced(function* (layout: Layout, webhook: Webhook, server: string) {
+type Judged = Pick<WarehouseState, "fault" | "freshness" | "read_at">
+
+/**
+ * Sends what has changed if this server has the claim, or if the claim of another has expired. Without a result of the
+ * last read, it sends nothing: whoever reads has logged why.
+ */
+export const notifyFreshnessOnce = Effect.fnUntraced(function* (
+  { fault, freshness, read_at }: Judged,
+  webhook: Webhook,
+  server: string
+) {
   if (!(yield* takeClaim("freshness", server))) return
-  const database = yield* ConsoleDatabase
-  const judged = yield* readFreshness(layout)
-  if (judged !== undefined) yield* notifyFreshness(judged, notifiedInTables(database), webhook)
+  if (read_at === undefined || fault !== undefined) return
+  yield* notifyFreshness(freshness, notifiedInTables(yield* ConsoleDatabase), webhook).pipe(
+    Effect.tapErrorTag("NoticeNotDelivered", () => dropClaim("freshness", server))
+  )
 })
 
-/** A failure is logged, and the next check sends the same. */
-export const notifyOfFreshness = (layout: Layout, webhook: Webhook) =>
+/** `judged` returns what the server read last. A failure is logged, and the next check sends the same. */
+export const notifyOfFreshness = (judged: () => Judged, webhook: Webhook) =>
   checkEachMinute("freshness", (server) =>
-    notifyFreshnessOnce(layout, webhook, server).pipe(
+    Effect.suspend(() => notifyFreshnessOnce(judged(), webhook, server)).pipe(
       Effect.catchTag("NoticeNotDelivered", ({ message }) =>
         Effect.logWarning(`the notice was not delivered: ${message}`)
       ),

@@ -1,10 +1,10 @@
 /**
  * Mails with one-time links. At most three within a day go to one address, so that nobody can fill a mailbox through
- * Larder. A mail that was not delivered does not count.
+ * Larder. A mail that was certainly not delivered does not count.
  */
 import { Clock, Effect } from "effect"
 import { timestampOf } from "../ledger/index.ts"
-import type { Mailer } from "../mail/index.ts"
+import { type Mailer, mayHaveArrived } from "../mail/index.ts"
 import type { Statements } from "../persistence/index.ts"
 import type { NewInvitation } from "./person.ts"
 
@@ -36,7 +36,7 @@ export const withinMailLimit = Effect.fnUntraced(function* <A, E, R>(
   const slot = yield* findSlot(database, email)
   if (slot === undefined) return false
   const giveBack = database.run("delete from console.mailed_link where email = $1 and slot = $2", [email, slot])
-  yield* Effect.onError(work, () => Effect.ignore(giveBack))
+  yield* Effect.onError(work, (cause) => (mayHaveArrived(cause) ? Effect.void : Effect.ignore(giveBack)))
   return true
 })
 

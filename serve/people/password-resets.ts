@@ -3,7 +3,7 @@
  * every address, and is sent before Larder looks for a person, so its time reveals nothing either.
  */
 import { Clock, Duration, Effect, Semaphore } from "effect"
-import { type Mailer, parseEmail } from "../mail/index.ts"
+import { type Mailer, mayHaveArrived, parseEmail } from "../mail/index.ts"
 import { logChange } from "../persistence/index.ts"
 import { makeAttempts } from "./attempts.ts"
 import { describeReset } from "./logged-changes.ts"
@@ -33,7 +33,7 @@ export const openPasswordResets = Effect.fnUntraced(function* (mailer: Mailer, c
   const mailReset = Effect.fnUntraced(function* (person: Person) {
     const reset = yield* logChange(people.resetOnRequest(person), "password reset requested", describeReset)
     yield* mailLink(mailer, "requested_reset", person.email, reset, consoleUrl()).pipe(
-      Effect.onError(() => Effect.ignore(people.withdraw(reset.id)))
+      Effect.onError((cause) => (mayHaveArrived(cause) ? Effect.void : Effect.ignore(people.withdraw(reset.id))))
     )
   })
 

@@ -13,17 +13,17 @@ const consoleUrl = "https://console.example"
 const readToken = (mail: Mail | undefined) =>
   /https:\/\/console\.example\/invitation\/([\w-]{43})\n/.exec(mail?.text ?? "")?.[1] ?? ""
 
-/** Keeps mails; the first `failures` are not delivered. */
-const makeMailer = (failures = 0) => {
+/** Keeps mails; the first `failures` are not delivered, or have no answer: those arrive all the same. */
+const makeMailer = (failures = 0, reason: MailNotDelivered["reason"] = "unavailable") => {
   const sent: Array<Mail> = []
   let tries = 0
   const mailer: Mailer = {
     delivery: "smtp",
     send: (mail) =>
       Effect.suspend(() => {
-        if (++tries <= failures) return Effect.fail(new MailNotDelivered({ problem: "down", reason: "unavailable" }))
-        sent.push(mail)
-        return Effect.void
+        const isDelivered = ++tries > failures
+        if (isDelivered || reason === "unanswered") sent.push(mail)
+        return isDelivered ? Effect.void : Effect.fail(new MailNotDelivered({ problem: "down", reason }))
       })
   }
   return { mailer, sent }
@@ -118,6 +118,19 @@ describe.each(consoleDatabaseKinds)("a forgotten password in %s", (name) => {
           assert.strictEqual(sent.length, 4)
         })
       )
+  )
+
+  it.effect("is mailed no more often, and with links that work, by a mail server that answers too late", () =>
+    withPeople(
+      Effect.gen(function* () {
+        const { mailer, sent } = makeMailer(9, "unanswered")
+        const request = yield* openRequests(mailer)
+        const { person } = yield* join("ada@example.com")
+        for (let count = 0; count < 5; count++) yield* request(person.email)
+        assert.strictEqual(sent.length, 3)
+        for (const mail of sent) assert.isTrue(yield* isValid(readToken(mail)))
+      })
+    )
   )
 
   it.effect("delays many requests for one address or from one network, whether or not anyone has the address", () =>

@@ -28,18 +28,24 @@ const maxConcurrency = 4
 
 const formatCredits = (credits: number) => formatCents(creditsToCents(credits))
 
+const describeEnd = ({ balance_credits }: AccountSummary) =>
+  balance_credits > 0 ? "When it is used up, calls are refused." : "Calls are refused."
+
 const judgeBalance = (
   account: AccountSummary,
-  { changed_at, threshold_credits }: LowBalanceRow
+  { changed_at, threshold_credits }: LowBalanceRow,
+  recharge: RechargeRow | undefined
 ): AccountAlert | undefined => {
   if (account.balance_credits >= threshold_credits) return undefined
-  const end = account.balance_credits > 0 ? "When it is used up, calls are refused." : "Calls are refused."
+  const next = recharge?.is_on
+    ? `Auto-recharge begins below ${formatCredits(recharge.trigger_credits)}; you can also add credits`
+    : "Add credits, or set up auto-recharge"
   return {
     account,
     topic: "balance",
     state: `below ${threshold_credits}, chosen at ${changed_at}`,
     subject: "Your Larder balance is low",
-    text: `The balance is ${formatCredits(account.balance_credits)}, below the ${formatCredits(threshold_credits)} that you chose for this mail. ${end}`,
+    text: `The balance is ${formatCredits(account.balance_credits)}, below the ${formatCredits(threshold_credits)} that was chosen for this mail. ${describeEnd(account)} ${next}:`,
     path: "/billing"
   }
 }
@@ -49,7 +55,7 @@ const describeStop = (account: AccountSummary, reason: string): AccountAlert => 
   topic: "recharge",
   state: `stopped: ${reason}`,
   subject: "Larder has stopped your auto-recharge",
-  text: `Auto-recharge was switched off. ${reason} Your card is not charged again until you switch auto-recharge on; calls go on until the balance of ${formatCredits(account.balance_credits)} is used up.`,
+  text: `Auto-recharge was switched off. ${reason} Your card is not charged again until you switch auto-recharge on. The balance is ${formatCredits(account.balance_credits)}. ${describeEnd(account)} Add credits, or switch auto-recharge on again:`,
   path: "/billing/auto-recharge"
 })
 
@@ -59,7 +65,8 @@ const judgeRecharge = Effect.fnUntraced(function* (account: AccountSummary, list
   // the ledger may have an entry that stops it
   const recharge = (listed.is_on && isDue ? yield* findCurrentRecharge(needs, account.id) : listed) ?? listed
   if (!recharge.is_on) return recharge.off_reason === null ? undefined : describeStop(account, recharge.off_reason)
-  if (!isDue) return undefined
+  // the ceilings already count a running recharge, which may end the low balance
+  if (!isDue || recharge.running !== null) return undefined
   const now = yield* Clock.currentTimeMillis
   const limit = findLimit(recharge, yield* sumRequested(needs.database, account.id, now), now)
   if (limit === undefined || limit.by === "pause") return undefined
@@ -70,7 +77,7 @@ const judgeRecharge = Effect.fnUntraced(function* (account: AccountSummary, list
     topic: "recharge",
     state: `ceiling of the ${limit.by} until ${until}`,
     subject: "A ceiling holds back your Larder auto-recharge",
-    text: `The balance is ${formatCredits(account.balance_credits)}, but another recharge of ${formatCents(recharge.cents)} would exceed the ceiling of ${formatCents(ceiling)} for this ${limit.by}. The card is not charged before ${formatMinute(until)}; calls go on until the balance is used up. You can raise the ceiling or add credits.`,
+    text: `The balance is ${formatCredits(account.balance_credits)}, but another recharge of ${formatCents(recharge.cents)} would exceed the ceiling of ${formatCents(ceiling)} for this ${limit.by}. The card is not charged before ${formatMinute(until)}. ${describeEnd(account)} Raise the ceiling, or add credits:`,
     path: "/billing/auto-recharge"
   } satisfies AccountAlert
 })
@@ -90,7 +97,7 @@ export const listAccountAlerts = Effect.fn("Billing.listAccountAlerts")(function
       if (account.suspended_at !== null) return []
       const [threshold, recharge] = [thresholds.get(account_id), recharges.get(account_id)]
       const alerts = [
-        threshold && judgeBalance(account, threshold),
+        threshold && judgeBalance(account, threshold, recharge),
         recharge && (yield* judgeRecharge(account, recharge))
       ]
       return alerts.filter((alert) => alert !== undefined)
