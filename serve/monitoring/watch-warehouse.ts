@@ -33,7 +33,7 @@ export interface WarehouseState {
   readonly pipelines: ReadonlyArray<PipelineState>
   /** Undefined until it was read. */
   readonly left_out: ReadonlyArray<typeof LeftOutCount.Type> | undefined
-  /** Why the last read failed: the rest is older. Undefined if it succeeded. */
+  /** Why the last read failed: `freshness` is older. Undefined if it succeeded. */
   readonly fault: string | undefined
   /** Reads that failed since the start. */
   readonly failures: number
