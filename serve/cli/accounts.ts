@@ -38,15 +38,14 @@ const list = Command.make(
   }, withLedger)
 ).pipe(Command.withDescription("List accounts and their balances"))
 
+const noteFlag = (description: string) =>
+  Flag.String("note").pipe(Flag.withMetavar("TEXT"), Flag.withDescription(description), Flag.withSchema(PrintableText))
+
 /** For credits by hand. The flags are the inputs of the operation. */
 const adjustmentFlags = {
   account_id: accountFlag,
   credits: amountFlag,
-  note: Flag.String("note").pipe(
-    Flag.withMetavar("TEXT"),
-    Flag.withDescription("Reason, as the ledger will show it"),
-    Flag.withSchema(PrintableText)
-  ),
+  note: noteFlag("Reason, as the ledger will show it"),
   reference: Flag.String("reference").pipe(
     Flag.withMetavar("TEXT"),
     Flag.withDescription(
@@ -88,23 +87,29 @@ const debit = Command.make(
   }, withLedger)
 ).pipe(Command.withDescription("Take credits back from an account, as an adjustment, also below a balance of 0"))
 
+const suspensionFlags = {
+  account_id: accountFlag,
+  note: noteFlag("Reason, for the log of changes"),
+  json: jsonOutputFlag
+}
+
 const suspend = Command.make(
   "suspend",
-  { account_id: accountFlag, json: jsonOutputFlag },
-  Effect.fn(function* ({ account_id, json }) {
-    const account = yield* Administration.use((ledger) => ledger.suspendAccount({ account_id }))
+  suspensionFlags,
+  Effect.fn(function* ({ json, ...suspension }) {
+    const account = yield* Administration.use((ledger) => ledger.suspendAccount(suspension))
     yield* print(json, account, [
       `Account ${account.id} (${account.name}) is suspended since ${account.suspended_at}: every call is refused with 401, and no credits can be bought.`,
-      `Resume it with: larder-serve accounts resume --account ${account.id}`
+      `Resume it with: larder-serve accounts resume --account ${account.id} --note TEXT`
     ])
   }, withLedger)
 ).pipe(Command.withDescription("Refuse every call, top-up and recharge of an account, until it is resumed"))
 
 const resume = Command.make(
   "resume",
-  { account_id: accountFlag, json: jsonOutputFlag },
-  Effect.fn(function* ({ account_id, json }) {
-    const account = yield* Administration.use((ledger) => ledger.resumeAccount({ account_id }))
+  suspensionFlags,
+  Effect.fn(function* ({ json, ...suspension }) {
+    const account = yield* Administration.use((ledger) => ledger.resumeAccount(suspension))
     yield* print(json, account, [`Account ${account.id} (${account.name}) is not suspended.`])
   }, withLedger)
 ).pipe(Command.withDescription("End the suspension of an account"))

@@ -7,7 +7,7 @@ import { Clock, Effect, Result, Schema, Stream, Struct } from "effect"
 import { logChange } from "../persistence/index.ts"
 import { makeAdjust } from "./adjust.ts"
 import type { AdministeredStore, Operation } from "./administered-store.ts"
-import { Administration, type AdministrationError, Booking, type KeySummary } from "./administration.ts"
+import { Administration, type AdministrationError, Booking, type Input, type KeySummary } from "./administration.ts"
 import { fingerprint, last4, newApiKey } from "./api-key.ts"
 import type { Account, ApiKey } from "./chain/records.ts"
 import { usdOf } from "./money.ts"
@@ -103,7 +103,11 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
 
   const adjust = makeAdjust(store, write)
 
-  const changeAccount = (event: string, account_id: string, decide: (account: Account, now: number) => Decision) => {
+  const changeAccount = (
+    event: string,
+    { account_id, note }: Input<"suspendAccount">,
+    decide: (account: Account, now: number) => Decision
+  ) => {
     const change = store.change([account_id], (now) =>
       Effect.gen(function* () {
         const { balance_credits: _, ...before } = yield* store.account(account_id)
@@ -113,7 +117,7 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
     )
     const logged = logChange(change, event, ({ before, isChanged, summary: { suspended_at } }) =>
       isChanged
-        ? { account: account_id, before: { suspended_at: before.suspended_at }, after: { suspended_at } }
+        ? { account: account_id, note, before: { suspended_at: before.suspended_at }, after: { suspended_at } }
         : undefined
     )
     return Effect.map(logged, ({ summary }) => summary)
@@ -131,11 +135,11 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
     }),
     listAccounts: () => store.accounts,
     account: ({ account_id }) => store.account(account_id),
-    suspendAccount: Effect.fn("Administration.suspendAccount")(({ account_id }) =>
-      changeAccount("account suspended", account_id, suspendAccount)
+    suspendAccount: Effect.fn("Administration.suspendAccount")((suspension) =>
+      changeAccount("account suspended", suspension, suspendAccount)
     ),
-    resumeAccount: Effect.fn("Administration.resumeAccount")(({ account_id }) =>
-      changeAccount("account resumed", account_id, resumeAccount)
+    resumeAccount: Effect.fn("Administration.resumeAccount")((suspension) =>
+      changeAccount("account resumed", suspension, resumeAccount)
     ),
     creditAccount: (credit) => adjust("account credited", { reference: null, again: true, ...credit }),
     debitAccount: ({ credits, ...debit }) =>

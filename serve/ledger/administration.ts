@@ -137,14 +137,16 @@ export const Backup = Schema.Struct({
 })
 export type Backup = typeof Backup.Type
 
+const suspension = { account_id: Schema.String, note: PrintableText }
+
 /** Inputs and outputs of all operations; also the wire format of the control channel. */
 export const operations = {
   createAccount: { input: Schema.Struct({ name: PrintableText }), output: AccountSummary },
   listAccounts: { input: Schema.Struct({}), output: Schema.Array(AccountSummary) },
   account: { input: Schema.Struct({ account_id: Schema.String }), output: AccountSummary },
-  /** From then on, every call of the account is refused. */
-  suspendAccount: { input: Schema.Struct({ account_id: Schema.String }), output: AccountSummary },
-  resumeAccount: { input: Schema.Struct({ account_id: Schema.String }), output: AccountSummary },
+  /** From then on, every call of the account is refused. The note is in the log of changes. */
+  suspendAccount: { input: Schema.Struct(suspension), output: AccountSummary },
+  resumeAccount: { input: Schema.Struct(suspension), output: AccountSummary },
   creditAccount: { input: Schema.Struct(adjustment), output: AdjustedAccount },
   /** Takes credits back, also below a balance of 0. */
   debitAccount: { input: Schema.Struct(adjustment), output: AdjustedAccount },

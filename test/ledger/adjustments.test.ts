@@ -112,25 +112,29 @@ describe.each(Object.entries(newLedgers))("a ledger in %s", (_, newLedger) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("logs each change of money and keys once, with who made it and the values before and after", () =>
+  it.live("logs each change of money, accounts and keys once, with who made it and the values before and after", () =>
     Effect.gen(function* () {
-      const { createAccount, createKey, creditAccount, debitAccount, editKey, revokeKey, rotateKey } = yield* begin
+      const ledger = yield* begin
+      const { createAccount, createKey, creditAccount, debitAccount, editKey, revokeKey, rotateKey } = ledger
       const changes = Effect.gen(function* () {
         const { id: account_id } = yield* createAccount({ name: "A" })
         const credit = { account_id, credits: 700, note: "sorry", reference: "R" }
         yield* creditAccount(credit)
         yield* creditAccount(credit)
         yield* debitAccount({ account_id, credits: 6_000, note: "wrong" })
+        const { suspended_at } = yield* ledger.suspendAccount({ account_id, note: "unpaid" })
+        yield* ledger.suspendAccount({ account_id, note: "still unpaid" })
+        yield* ledger.resumeAccount({ account_id, note: "paid" })
         const created = yield* createKey({ account_id, name: "k", scopes: ["get-store"], budget_credits: 10 })
         const key_id = created.id
         yield* editKey({ key_id, name: "k", budget_credits: 20 })
         const rotated = yield* rotateKey({ key_id, overlap_hours: 1 })
         const revoked = yield* revokeKey({ key_id })
         yield* revokeKey({ key_id })
-        return { created, rotated, revoked }
+        return { created, rotated, revoked, suspended_at }
       })
       const { lines, result } = yield* collectLog(Effect.provideService(changes, Actor, "command ann"))
-      const { created, revoked, rotated } = result
+      const { created, revoked, rotated, suspended_at } = result
       const money = { who: "command ann", account: created.account_id }
       const key = { ...money, key_id: created.id }
       assert.deepStrictEqual(lines, [
@@ -142,6 +146,14 @@ describe.each(Object.entries(newLedgers))("a ledger in %s", (_, newLedger) => {
         {
           ...{ event: "account debited", ...money, credits: -6_000, note: "wrong", reference: null },
           ...{ before: { balance_credits: 5_700 }, after: { balance_credits: -300 } }
+        },
+        {
+          ...{ event: "account suspended", ...money, note: "unpaid" },
+          ...{ before: { suspended_at: null }, after: { suspended_at } }
+        },
+        {
+          ...{ event: "account resumed", ...money, note: "paid" },
+          ...{ before: { suspended_at }, after: { suspended_at: null } }
         },
         {
           ...{ event: "key created", ...key, before: null },

@@ -86,7 +86,10 @@ describe("an operator's change between the admission of a call and its charge", 
   const changes = {
     "a revocation": ["unknown_key", ({ revokeKey }, { id }) => revokeKey({ key_id: id })],
     "a replaced secret": ["unknown_key", ({ rotateKey }, { id }) => rotateKey({ key_id: id, overlap_hours: 0 })],
-    "a suspension": ["account_suspended", ({ suspendAccount }, { account_id }) => suspendAccount({ account_id })],
+    "a suspension": [
+      "account_suspended",
+      ({ suspendAccount }, { account_id }) => suspendAccount({ account_id, note: "unpaid" })
+    ],
     "a removed scope": ["missing_scope", ({ editKey }, { id }) => editKey({ key_id: id, scopes: ["search-stores"] })],
     "a lower budget": [
       "monthly_spend_cap_reached",

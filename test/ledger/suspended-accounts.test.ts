@@ -22,20 +22,22 @@ describe.each(Object.keys(sites) as ReadonlyArray<keyof typeof sites>)("a suspen
 
   it("gets 401 for every call, whatever its scope, parameters or record, and works again when it is resumed", async () => {
     const key = await newKey()
+    const change = (action: "suspend" | "resume", note: string) =>
+      command<AccountSummary>("accounts", action, "--account", key.account_id, "--note", note)
     expect(await call(key, "/v1/stores")).toEqual(["200"])
-    const { suspended_at } = await command<AccountSummary>("accounts", "suspend", "--account", key.account_id)
+    const { suspended_at } = await change("suspend", "unpaid invoice 17")
     expect(suspended_at).toMatch(/Z$/)
     await command("keys", "edit", "--key", key.id, "--scopes", "get-commodity-prices")
     for (const target of ["/v1/stores", "/v1/stores?limt=1", "/v1/stores/none", "/v1/commodities/prices"]) {
       expect(await call(key, target)).toEqual([suspended])
     }
-    const again = await command<AccountSummary>("accounts", "suspend", "--account", key.account_id)
+    const again = await change("suspend", "again")
     expect(again.suspended_at).toBe(suspended_at)
     const [listed] = (await command<ReadonlyArray<AccountSummary>>("accounts", "list")).filter(
       ({ id }) => id === key.account_id
     )
     expect(listed).toEqual(again)
-    const resumed = await command<AccountSummary>("accounts", "resume", "--account", key.account_id)
+    const resumed = await change("resume", "paid")
     expect(resumed).toEqual({ ...again, suspended_at: null })
     expect(await call(key, "/v1/stores")).toEqual([
       "403 scope_missing forbidden: This key is not scoped to search-stores"

@@ -179,11 +179,11 @@ inEachSetup((name, within) => {
               stops[0]?.text.replaceAll("\n", " "),
               "The balance is $0.00. Calls are refused. Add credits, or"
             )
-            yield* administration.suspendAccount({ account_id })
+            yield* administration.suspendAccount({ account_id, note: "unpaid" })
             yield* saveLowBalance(setup, billing, 50_000)
             yield* check()
             assert.deepStrictEqual(takeMails(), []) // a suspended account cannot buy credits
-            yield* administration.resumeAccount({ account_id })
+            yield* administration.resumeAccount({ account_id, note: "paid" })
             yield* check()
             assert.strictEqual(takeMails().length, 1)
           })

@@ -44,14 +44,14 @@ inEachSetup((name, within) => {
             const { account_id, administration } = setup
             yield* advanceToNoon(setup)
             yield* setup.buy(billing, 10_00, "good")
-            yield* administration.suspendAccount({ account_id })
+            yield* administration.suspendAccount({ account_id, note: "unpaid" })
             const choice = rechargeChoice({ cents: 20_00, trigger_credits: 30_000 })
             yield* saveRecharge(billing, account_id, choice)
             yield* setup.evaluated
             assert.strictEqual(yield* setup.harness.paid, 1)
             const error = yield* Effect.flip(billing.topUp(setup.form(20_00).request))
             assert.match(error.message, /This account is suspended, and cannot buy credits. Nothing was charged./)
-            yield* administration.resumeAccount({ account_id })
+            yield* administration.resumeAccount({ account_id, note: "paid" })
             yield* saveRecharge(billing, account_id, choice)
             yield* until(Effect.map(setup.balance, (balance) => balance === 35_000))
             yield* setup.checkBooks

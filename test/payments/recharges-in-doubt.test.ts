@@ -156,12 +156,12 @@ inEachSetup((name, within) => {
       Effect.gen(function* () {
         const { account_id, administration, harness } = setup
         yield* failInOutage(setup)
-        yield* administration.suspendAccount({ account_id })
+        yield* administration.suspendAccount({ account_id, note: "unpaid" })
         yield* harness.outage(false)
         yield* setup.withBilling(() => setup.evaluated)
         assert.strictEqual(yield* harness.paid, 1)
         assert.strictEqual(yield* setup.balance, 1_000)
-        yield* administration.resumeAccount({ account_id })
+        yield* administration.resumeAccount({ account_id, note: "paid" })
         yield* setup.withBilling((billing) => Effect.andThen(untilBalance(setup, 21_000), untilEnded(setup, billing)))
         assert.strictEqual(yield* harness.paid, 2)
       }))

@@ -119,7 +119,7 @@ const suspend = async (burst: Burst, server: number, account: AccountModel) => {
   if (suspensions.isChanged(account)) return
   const isSuspended = account.suspendedAt !== null
   const endBefore = suspensions.begin(account, !isSuspended, overlaps.moment())
-  const input = { account_id: account.id }
+  const input = { account_id: account.id, note: "in a burst" }
   await world.change(server, ({ resumeAccount, suspendAccount }) =>
     isSuspended ? resumeAccount(input) : suspendAccount(input)
   )

@@ -181,7 +181,7 @@ const suspend = step("suspend account or resume it", fc.record({ server: choice,
   run: async (world, { account, server }) => {
     const { model } = world
     const chosen = pick(model.accounts, account)
-    const input = { account_id: chosen.id }
+    const input = { account_id: chosen.id, note: "by a step" }
     const isSuspended = chosen.suspendedAt !== null
     for (const _ of [1, 2]) {
       const changed = await world.change(world.serverAt(server), ({ resumeAccount, suspendAccount }) =>
