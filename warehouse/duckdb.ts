@@ -35,7 +35,7 @@ export class DuckDbError extends Schema.TaggedError<DuckDbError>()("DuckDbError"
   action: Schema.optionalKey(Schema.String),
   cause: Schema.Defect()
 }) {
-  /** Without the SQL, which nobody but the developers of Larder can use; a statement may begin with its name as a comment. */
+  /** Without the SQL, which only the developers of Larder can use; a statement may begin with its name as a comment. */
   override get message() {
     const [, name = this.action] = /^\s*-- (.+)/.exec(this.sql) ?? []
     return `${firstLine(this.cause)}${name === undefined ? "" : ` (in: ${name})`}`

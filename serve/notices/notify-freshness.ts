@@ -15,7 +15,7 @@ type Judged = Pick<WarehouseState, "fault" | "freshness" | "read_at">
 
 /**
  * Sends what has changed if this server has the claim, or if the claim of another has expired. Without a result of the
- * last read, it sends nothing: whoever reads has logged why.
+ * last read, it sends nothing: the reader has logged why.
  */
 export const notifyFreshnessOnce = Effect.fnUntraced(function* (
   { fault, freshness, read_at }: Judged,

@@ -1,5 +1,5 @@
 /**
- * Mails with one-time links. At most three within a day go to one address, so that nobody can fill a mailbox through
+ * Mails with one-time links. At most three within a day go to one address, so that no one can fill a mailbox through
  * Larder. A mail that was certainly not delivered does not count.
  */
 import { Clock, Effect } from "effect"

@@ -1,4 +1,4 @@
-/** Links for forgotten passwords on both databases: whom they are mailed to, how often, and what using one ends. */
+/** Links for forgotten passwords on both databases: who gets them, how often, and what using one ends. */
 import { assert, describe, it } from "@effect/vitest"
 import { Administration } from "@larder/serve/ledger"
 import type { Mail, Mailer } from "@larder/serve/mail"
