@@ -1,7 +1,7 @@
 /**
- * The ids that a caller gave its request, which the log has beside Larder's own. They are never used as that id: a caller
- * could repeat the id of another call. Longer ones and other characters are ignored, so that no key and no text gets into
- * the log.
+ * The ids that a caller gave its request, which the log and the request log have beside Larder's own. They are never used
+ * as that id: a caller could repeat the id of another call. Longer ones and other characters are ignored, so that no key
+ * and no text gets into the log.
  */
 const loggable = /^[\w.-]{1,64}$/
 

@@ -199,6 +199,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     const duration_ms = performance.now() - startedAt
     meters.countResponse(endpoint.id, status, duration_ms)
     if (key !== undefined) {
+      const { caller_request_id = null, traceparent = null } = call.callerIds()
       onResponse({
         id: call.requestId,
         account_id: key.account_id,
@@ -207,7 +208,9 @@ export const makePipeline = (needs: PipelineNeeds) => {
         status,
         credits: status === 200 ? endpoint.credits : 0,
         duration_ms,
-        occurred_at: timestampOf(receivedAt)
+        occurred_at: timestampOf(receivedAt),
+        caller_request_id,
+        traceparent
       })
     }
     return response

@@ -9,7 +9,7 @@ export interface EncodedRows {
   readonly table: string
   /** The type of each column, in the order of the cells. */
   readonly columns: Readonly<Record<string, "text" | "integer" | "double precision">>
-  /** The rows and their cells, with the separators above. */
+  /** The rows and their cells, with the separators above. An empty cell is null. */
   readonly text: string
   /** The `on conflict` clause; it refers to the existing row as `kept`. */
   readonly onConflict?: string

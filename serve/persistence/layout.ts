@@ -2,7 +2,7 @@
 import type { Sqlite } from "./sqlite.ts"
 
 /** Increased when a table changes. Before the first release, files with an earlier layout are refused, not converted. */
-const layout = 6
+const layout = 7
 
 export const earlierVersion =
   "an earlier version of Larder has written it, and no version converts it: use a new LARDER_HOME"

@@ -21,6 +21,8 @@ const aCall = (number: number): RequestRecord => ({
   status: 200,
   credits: 100,
   duration_ms: 1.25,
+  caller_request_id: null,
+  traceparent: null,
   occurred_at: "2026-10-31T12:00:00.000Z"
 })
 

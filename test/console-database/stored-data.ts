@@ -72,7 +72,7 @@ export const fill = (location: Location) =>
       const invitation = (yield* people.invite({ account_id, email: null, is_operator: true })).token
       const { run } = yield* ConsoleDatabase
       yield* run(
-        `insert into console.request values ('req_ä', '${account_id}', 'k', '/v1/stores', 200, 1, 0.125, '2026-11-01T00:00:00.000Z')`
+        `insert into console.request values ('req_ä', '${account_id}', 'k', '/v1/stores', 200, 1, 0.125, '2026-11-01T00:00:00.000Z', null, null)`
       )
       // a card at a processor that is not in use: the row stays until that processor is used again
       yield* run("insert into console.card_to_forget values ('pm_1', 'stripe', '2026-11-01T00:00:00.000Z')")

@@ -25,7 +25,7 @@ const count = (database: ConsoleDatabase["Service"], rows: ReturnType<typeof mak
   const gathering = gatherCalls(10)
   for (const { day, ...row } of rows) {
     const call = { ...row, id: crypto.randomUUID(), account_id: "acct_a", credits: 1, duration_ms: 1 }
-    gathering.add({ ...call, occurred_at: `${day}T12:00:00.000Z` })
+    gathering.add({ ...call, occurred_at: `${day}T12:00:00.000Z`, caller_request_id: null, traceparent: null })
   }
   return writeRequests(database, gathering.take())
 }

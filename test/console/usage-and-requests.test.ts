@@ -23,6 +23,8 @@ const aLoggedCall = ({ account, key }: SignedIn, index: number): RequestRecord =
   status: index % 10 === 0 ? 402 : 200,
   credits: index % 10 === 0 ? 0 : 100,
   duration_ms: 1.25,
+  caller_request_id: null,
+  traceparent: null,
   occurred_at: new Date(Date.now() - 60_000 - Math.floor(index / 7)).toISOString()
 })
 
@@ -178,6 +180,14 @@ describe("the requests page", () => {
   it("states that none of the latest calls matches", async () => {
     const { status, text } = await mine.browser.get("/requests?status=503")
     expect([status, text.includes("None of the latest calls matches.")]).toEqual([200, true])
+  })
+
+  it("shows the ids that a caller gave its call, escaped, and finds the call by them", async () => {
+    const named = { id: "req_named", caller_request_id: "order-17", traceparent: "<b>" }
+    await console.run(RequestLog.use((log) => Effect.sync(() => log.record({ ...aLoggedCall(other, 200), ...named }))))
+    const { text } = await other.browser.get("/requests?request=order-17")
+    expect(readColumn(text, 1)).toEqual(["req_namedyours: order-17yours: <b>"])
+    expect((await mine.browser.get("/requests?request=order-17")).text).not.toContain("req_named")
   })
 
   const beforeAllCalls = "before=2001-01-01T00:00:00.000Z~x"

@@ -18,6 +18,8 @@ const call = (number: number, stated: Partial<RequestRecord> = {}): RequestRecor
   status: 200,
   credits: 100,
   duration_ms: 1.25,
+  caller_request_id: null,
+  traceparent: null,
   occurred_at: new Date(started + 10 * number).toISOString(),
   ...stated
 })
@@ -60,6 +62,24 @@ describe.each(consoleDatabaseKinds)("the log of requests in %s", (name) => {
         assert.deepStrictEqual(yield* log.latest({ ...query, id: unpaid.id }), [unpaid])
         assert.deepStrictEqual(yield* log.latest({ ...query, id: foreign.id }), [])
         assert.strictEqual(log.dropped(), 0)
+      })
+    )
+  )
+
+  it.live("finds calls by the ids that their callers gave them", () =>
+    withLog(
+      Effect.gen(function* () {
+        const log = yield* RequestLog
+        const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        const traced = call(1, { traceparent })
+        const named = call(2, { caller_request_id: "order-17" })
+        const both = call(3, { caller_request_id: "order-17", traceparent })
+        for (const request of [traced, named, both, call(4)]) log.record(request)
+        const find = (id: string) => log.latest({ account_id: "acct_a", limit: 100, id })
+        assert.deepStrictEqual(yield* find("order-17"), [both, named])
+        assert.deepStrictEqual(yield* find(traceparent), [both, traced])
+        assert.deepStrictEqual(yield* find("4bf92f3577b34da6a3ce929d0e0e4736"), [both, traced])
+        assert.deepStrictEqual(yield* find("order-1"), [])
       })
     )
   )

@@ -28,7 +28,7 @@ const durationText = (milliseconds: number) =>
 
 interface Filters extends CallsFilter {
   readonly status: string | undefined
-  /** A request id, as typed. */
+  /** An id of a request, Larder's or its caller's, as typed. */
   readonly request: string | undefined
 }
 
@@ -43,10 +43,15 @@ ${field({ name: "request", label: "Request id", type: "search", value: filters.r
 `)
 }
 
+const requestIds = ({ caller_request_id, id, traceparent }: RequestRecord) => {
+  const given = [caller_request_id, traceparent].filter((id) => id !== null)
+  return html`<code class="id">${id}</code>${given.map((id) => html`<br><small>yours: <code class="id">${id}</code></small>`)}`
+}
+
 const callsTable = (calls: ReadonlyArray<RequestRecord>, keys: Keys) =>
   stackedTable("Calls, newest first", calls, [
     ["When (UTC)", ({ occurred_at }) => timeInColumn(occurred_at)],
-    ["Request id", ({ id }) => html`<code class="id">${id}</code>`],
+    ["Request id", requestIds],
     ["Key", ({ key_id }) => keyNameTag(keys, key_id)],
     ["Endpoint", ({ endpoint }) => pathCode(endpoint)],
     ["Status", ({ status }) => html`${statusBadge(status)} <small>${statusMeaning(status)}</small>`],
@@ -91,7 +96,7 @@ export const requestsPage: Page<Administration | RequestLog> = {
     const isFiltered = Object.values(filters).some((value) => value !== undefined)
     return show(
       "Requests",
-      html`<p class="lead">Your latest calls, including refused ones; up to ${countText(log.kept)} are kept. Calls with a revoked or unknown key are not listed, nor are calls that a busy server rejected immediately. Quote the request id when you ask for help.</p>
+      html`<p class="lead">Your latest calls, including refused ones; up to ${countText(log.kept)} are kept. Calls with a revoked or unknown key are not listed, nor are calls that a busy server rejected immediately. Quote the request id when you ask for help. An <code>X-Request-Id</code> or <code>traceparent</code> of your own is below it.</p>
 ${filterForm(filters, keys)}
 <div class="card">${rows.length === 0 ? noCalls(isFiltered, before === undefined) : callsTable(rows, keys)}</div>
 ${listPaging(path, filters, before === undefined, last && { before: formatCursor(last) })}`

@@ -14,7 +14,9 @@ const requests: Omit<EncodedRows, "text"> = {
     status: "integer",
     credits: "integer",
     duration_ms: "double precision",
-    occurred_at: "text"
+    occurred_at: "text",
+    caller_request_id: "text",
+    traceparent: "text"
   }
 }
 

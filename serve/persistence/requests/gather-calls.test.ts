@@ -10,6 +10,8 @@ const call = (number: number, overrides: Partial<RequestRecord> = {}): RequestRe
   status: 200,
   credits: 100,
   duration_ms: 1.25,
+  caller_request_id: null,
+  traceparent: null,
   occurred_at: "2026-10-31T23:59:59.990Z",
   ...overrides
 })
@@ -18,15 +20,28 @@ const listIds = (lines: string) => lines.split("\n").map((line) => line.split("\
 
 describe("gathered calls", () => {
   it("returns the added calls once, in order", () => {
+    const ids = { caller_request_id: "order-17", traceparent: "00-4b-00-01" }
+    const refused = { status: 402, credits: 0, duration_ms: 0.0004, ...ids }
     const gathering = gatherCalls(10)
-    for (const added of [call(1), call(2, { status: 402, credits: 0, duration_ms: 0.0004 })]) gathering.add(added)
+    for (const added of [call(1), call(2, refused)]) gathering.add(added)
     assert.strictEqual(gathering.calls(), 2)
     const { lines } = gathering.take()
     assert.deepStrictEqual(
       lines.split("\n").map((line) => line.split("\u001f")),
       [
-        ["req_1", "acct_a", "key_a", "/v1/stores/{id}", "200", "100", "1.25", "2026-10-31T23:59:59.990Z"],
-        ["req_2", "acct_a", "key_a", "/v1/stores/{id}", "402", "0", "0", "2026-10-31T23:59:59.990Z"]
+        ["req_1", "acct_a", "key_a", "/v1/stores/{id}", "200", "100", "1.25", "2026-10-31T23:59:59.990Z", "", ""],
+        [
+          "req_2",
+          "acct_a",
+          "key_a",
+          "/v1/stores/{id}",
+          "402",
+          "0",
+          "0",
+          "2026-10-31T23:59:59.990Z",
+          "order-17",
+          "00-4b-00-01"
+        ]
       ]
     )
     assert.deepStrictEqual(gathering.take(), { lines: "", counts: [], calls: 0 })

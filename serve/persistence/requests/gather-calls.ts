@@ -80,10 +80,11 @@ export const gatherCalls = (maxKept: number) => {
   return {
     calls: () => calls,
     bytes: () => bytes,
-    add: ({ account_id, credits, duration_ms, endpoint, id, key_id, occurred_at, status }: RequestRecord) => {
+    add: (call: RequestRecord) => {
+      const { account_id, credits, duration_ms, endpoint, id, key_id, occurred_at, status } = call
       const account = openAccount(account_id)
       const roundedDuration = Math.round(duration_ms * 1_000) / 1_000
-      const line = `${id}${cellSeparator}${account_id}${cellSeparator}${key_id}${cellSeparator}${endpoint}${cellSeparator}${status}${cellSeparator}${credits}${cellSeparator}${roundedDuration}${cellSeparator}${occurred_at}${rowSeparator}`
+      const line = `${id}${cellSeparator}${account_id}${cellSeparator}${key_id}${cellSeparator}${endpoint}${cellSeparator}${status}${cellSeparator}${credits}${cellSeparator}${roundedDuration}${cellSeparator}${occurred_at}${cellSeparator}${call.caller_request_id ?? ""}${cellSeparator}${call.traceparent ?? ""}${rowSeparator}`
       append(chooseBuffer(account), line)
       bytes += line.length
       calls++

@@ -16,7 +16,10 @@ export const RequestRecord = Schema.Struct({
   /** Credits charged; 0 for a call that was refused or failed. */
   credits: Schema.Int,
   duration_ms: Schema.Finite,
-  occurred_at: Schema.String
+  occurred_at: Schema.String,
+  /** Ids that the caller gave the request, so that it can be found by them. Other calls may have the same. */
+  caller_request_id: Schema.NullOr(Schema.String),
+  traceparent: Schema.NullOr(Schema.String)
 })
 export type RequestRecord = typeof RequestRecord.Type
 
@@ -39,6 +42,7 @@ export type RequestPosition = Pick<RequestRecord, "occurred_at" | "id">
 
 interface RequestQuery {
   readonly account_id: string
+  /** Larder's id of a request, or one that its caller gave it: the request id, the `traceparent`, or its trace id. */
   readonly id?: string
   readonly key_id?: string
   readonly endpoint?: string

@@ -21,14 +21,14 @@ const maxWaitingBytes = 32 * 1024 * 1024
 const callsPerPruning = 1_000
 
 const latestRequests = `
-  select id, account_id, key_id, endpoint, status, credits, duration_ms, occurred_at
+  select id, account_id, key_id, endpoint, status, credits, duration_ms, occurred_at, caller_request_id, traceparent
   from console.request
   where account_id = $1
     and (cast($2 as text) is null or key_id = $2)
     and (cast($3 as text) is null or endpoint = $3)
     and (cast($4 as integer) is null or status = $4)
     and (cast($5 as text) is null or (occurred_at, id) < ($5, $6))
-    and (cast($7 as text) is null or id = $7)
+    and (cast($7 as text) is null or $7 in (id, caller_request_id, traceparent, substr(traceparent, 4, 32)))
   order by occurred_at desc, id desc
   limit cast($8 as integer)`
 /** As a string, a time is greater than its day. The newest day of each key is the last entry of an index range. */

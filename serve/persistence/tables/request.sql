@@ -7,5 +7,7 @@ create table console.request (
   status integer not null,
   credits integer not null,
   duration_ms double precision not null,
-  occurred_at text not null
+  occurred_at text not null,
+  caller_request_id text,
+  traceparent text
 )

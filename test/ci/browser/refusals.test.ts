@@ -58,7 +58,7 @@ describe("an error page of the console", () => {
       "Something went wrong",
       async (page) => {
         const { account, key } = customer
-        const unreadable = `'req_1', '${account.id}', '${key.id}', '/v1/stores', 200, 1, 0.5, 'once upon a time'`
+        const unreadable = `'req_1', '${account.id}', '${key.id}', '/v1/stores', 200, 1, 0.5, 'once upon a time', null, null`
         await run(`insert into console.request values (${unreadable})`)
         return open(page, "/requests")
       }

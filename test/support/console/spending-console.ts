@@ -141,5 +141,7 @@ export const aRefusedCall = ({ account, key }: SignedIn): RequestRecord => ({
   status: 402,
   credits: 0,
   duration_ms: 1.25,
+  caller_request_id: null,
+  traceparent: null,
   occurred_at: new Date().toISOString()
 })

@@ -35,7 +35,7 @@ const insertRows = ({ columns, onConflict = "", table }: EncodedRows) => {
     insert into ${table} as kept (${Object.keys(columns).join(", ")})
     select ${cells.join(", ")}
     from (
-      select string_to_array(line, chr(${cellSeparator.charCodeAt(0)})) as cells
+      select string_to_array(line, chr(${cellSeparator.charCodeAt(0)}), '') as cells
       from (select unnest(string_to_array($1, chr(${rowSeparator.charCodeAt(0)}))) as line) as lines
     ) as split
     ${onConflict}`
