@@ -1,7 +1,7 @@
 /**
- * Reads all feeds of the catalog. Their requests wait in the queues of the two services' hosts, which get one at a time. The first
- * run reads whole histories; later runs read the days that reports may still revise. An unreachable or faulty feed does
- * not stop the others: each gets a try before any gets a second one.
+ * Reads all feeds of the catalog. Their requests wait in the queues of the two services' hosts, which get one at a time.
+ * The first run reads whole histories; later runs read the days that reports may still revise. An unreachable or faulty
+ * feed does not stop the others: each gets a try before any gets a second one.
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Clock, DateTime, Effect, Semaphore } from "effect"

@@ -2,6 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { live, readText, startUpstream, whileClockJumps } from "@larder/test/support/pipelines/upstream.ts"
 import { Clock, Effect, Result } from "effect"
+import { probePolicy } from "../../probe/probe.ts"
+import type { LivePolicy } from "./live.ts"
 
 interface Refusal {
   readonly status: number
@@ -13,7 +15,11 @@ interface Refusal {
 const now = Effect.map(Clock.currentTimeMillis, (ms) => ms / 1000)
 
 /** Reads all paths at once from one host that refuses some of them. Returns the result, and the second of it, by path. */
-const readAll = (paths: ReadonlyArray<string>, refusals: Readonly<Record<string, Refusal>>) =>
+const readAll = (
+  paths: ReadonlyArray<string>,
+  refusals: Readonly<Record<string, Refusal>>,
+  policy: Partial<LivePolicy> = {}
+) =>
   live(
     Effect.gen(function* () {
       const counts = new Map<string, number>()
@@ -35,7 +41,7 @@ const readAll = (paths: ReadonlyArray<string>, refusals: Readonly<Record<string,
       const ended = new Map(yield* whileClockJumps((sent) => sent === 0, reading))
       return { ended, seconds: yield* now, requests: upstream.requests.map(({ url }) => url) }
     }),
-    {}
+    policy
   )
 
 const others = Array.from({ length: 38 }, (_, n) => `/${n}`)
@@ -90,6 +96,18 @@ describe("one address that always responds with 429", () => {
         assert.include(ended.get("/limited")?.told, "HTTP 429")
         assert.isBelow(seconds, 38 + 180 + 30)
       })
+  )
+})
+
+describe("a probe", () => {
+  it.effect("waits at most 30 seconds for a host that limits one address, and reads the others", () =>
+    Effect.gen(function* () {
+      const limited = { "/limited": { status: 429, retryAfter: 60 } }
+      const { ended, requests, seconds } = yield* readAll(["/limited", ...others], limited, probePolicy)
+      for (const path of others) assert.strictEqual(ended.get(path)?.told, "fine", path)
+      assert.strictEqual(requestsTo("/limited", requests), 1)
+      assert.isBelow(seconds, 38 + 30 + 10)
+    })
   )
 })
 

@@ -199,7 +199,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       : []
     const wait = retryAfter ?? ofHost?.wait
     if (policy.publicOnly) return ofHost ?? (wait === undefined ? undefined : { wait, maxWait })
-    return wait === undefined ? undefined : { wait, left: totalTimeout - (yield* readUsedTime) }
+    return wait === undefined ? undefined : { wait, left: Math.min(maxWait, totalTimeout - (yield* readUsedTime)) }
   })
 
   /** Waits for the host, sends one request and returns its response. Occupies the host until the scope closes. */

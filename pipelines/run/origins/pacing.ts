@@ -124,7 +124,7 @@ export const makePacing = (policy: PacingPolicy) => {
     const wait = Math.min(requested ?? backoff, max)
     const remaining = isShared ? maxWait : maxTotalPause - pool.totalPause
     pool.throttled.add(address)
-    const poolWait = isOfHost(pool) ? wait : Math.min(wait, Duration.toMillis(policy.maxPause))
+    const poolWait = isOfHost(pool) ? wait : Math.min(wait, Duration.toMillis(policy.maxPause), maxWait)
     pool.pausedUntil = Math.max(pool.pausedUntil, now + poolWait)
     pool.because_of = name === host ? null : host
     pool.totalPause += poolWait
