@@ -45,7 +45,7 @@ export const maxTimeFlag = Flag.String("max-time").pipe(
   Flag.withSchema(TimeText),
   Flag.withMetavar("TIME"),
   Flag.withDescription(
-    "End the requests of each pipeline after this time, such as 60s, 10m or 2h, and publish what was read; exit code 4"
+    "End all requests this long after the first, such as 60s, 10m or 2h, and publish what was read; exit code 4"
   ),
   Flag.map(parseTime),
   Flag.optional

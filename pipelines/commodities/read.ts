@@ -1,7 +1,7 @@
 /**
- * Reads all feeds of the catalog. Their requests wait in the queues of the two services, which get one at a time. The first
- * run reads whole histories; later runs read the days that reports may still revise. An unreachable or faulty feed does
- * not stop the others: each gets a try before any gets a second one.
+ * Reads all feeds of the catalog. Their requests wait in the queues of the two services' hosts, which get one at a time.
+ * The first run reads whole histories; later runs read the days that reports may still revise. An unreachable or faulty
+ * feed does not stop the others: each gets a try before any gets a second one.
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Clock, DateTime, Effect, Semaphore } from "effect"
@@ -91,25 +91,26 @@ const groupReasons = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Outcome> 
   })
 }
 
-const readService = Effect.fnUntraced(function* (
-  context: FeedContext,
-  feeds: ReadonlyArray<Feed>,
-  reasonToSkip: string | undefined
-) {
+/** Outcomes are in the order of the feeds, those of My Market News first. */
+const readFeeds = Effect.fnUntraced(function* (context: FeedContext, feeds: ReadonlyArray<Feed>) {
   const progress = yield* Progress
   const { kind } = yield* Origin
+  const isKeyMissing = kind === "live" && context.marsKey === undefined
   const readOne = Effect.fnUntraced(function* (line: Feed) {
-    const { feed } = line
+    const { feed, source } = line
     const outcome: Outcome =
-      reasonToSkip === undefined
-        ? yield* readOutcome(context, line)
-        : { kind: "unreachable", feed, reason: reasonToSkip }
+      isKeyMissing && source === "gov-mars"
+        ? { kind: "unreachable", feed, reason: keyRequired }
+        : yield* readOutcome(context, line)
     yield* progress.advance({ finished: feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })
-    return outcome
+    return { source, outcome }
   })
-  const outcomes = groupReasons(yield* Effect.forEach(feeds, readOne, { concurrency: "unbounded" }))
-  // days that the operator chose may have no rows, and so may a recording
-  return kind === "live" && context.run.days === undefined ? detectIgnoredDays(outcomes) : outcomes
+  const outcomes = yield* Effect.forEach(feeds, readOne, { concurrency: "unbounded" })
+  return (["gov-mars", "gov-mpr"] as const).flatMap((service) => {
+    const ofService = groupReasons(outcomes.flatMap(({ outcome, source }) => (source === service ? [outcome] : [])))
+    // days that the operator chose may have no rows, and so may a recording
+    return kind === "live" && context.run.days === undefined ? detectIgnoredDays(ofService) : ofService
+  })
 })
 
 const keyRequired =
@@ -128,14 +129,14 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   const decoding = yield* Semaphore.make(1)
   const context = { run, previous, marsKey: yield* marsKey.pipe(Effect.orDie), today, decoding }
   yield* progress.expect(feeds.length)
-  const isKeyMissing = kind === "live" && context.marsKey === undefined
-  const ordered = orderFeeds(feeds, ({ feed }) => feed, yield* readLastRun(run.layout, "commodities"))
-  const { "gov-mars": mars = [], "gov-mpr": mpr = [] } = Object.groupBy(ordered, ({ source }) => source)
-  const readAll = [
-    readService(context, mars, isKeyMissing ? keyRequired : undefined),
-    readService(context, mpr, undefined)
-  ]
-  const ended = (yield* Effect.all(readAll, { concurrency: "unbounded" })).flat()
+  const lastRun = yield* readLastRun(run.layout, "commodities")
+  const ordered = orderFeeds(
+    feeds,
+    ({ feed }) => feed,
+    lastRun,
+    ({ source }) => source
+  )
+  const ended = yield* readFeeds(context, ordered)
   const outcomes = ended.filter(({ kind }) => kind !== "not requested")
   const read = outcomes.flatMap((outcome) => (outcome.kind === "read" ? [outcome] : []))
   const missing = outcomes.flatMap(listMissing)

@@ -15,6 +15,7 @@ import {
 import { exitCodeOf, expectedMessages, report } from "@larder/warehouse/cli"
 import { Cause, Console, type Duration, Effect, Exit, Option, References, Runtime, Schema } from "effect"
 import { listRecordedNames } from "./origins/replay.ts"
+import { makeRunTime, RunTime } from "./origins/tries.ts"
 import type { DayRange, Pipeline, RunSource } from "./pipeline.ts"
 import type { FailedRun } from "./pipeline-run.ts"
 import { checkPipeline, checkSettings, type SourceOptions, sourceKind } from "./preflight.ts"
@@ -122,9 +123,25 @@ const reportFailure = (
   return Console.log(formatUnpublishedJson({ pipeline: name, outcome, problem, dryRun, failed }))
 }
 
+/** Earlier pipelines used the time of the command. Like a feed that was not requested, the data set keeps its values. */
+class PipelineLeftOut extends Schema.TaggedError<PipelineLeftOut>()("PipelineLeftOut", {
+  pipeline: Schema.String,
+  problem: Schema.String
+}) {
+  override readonly [Runtime.errorExitCode] = 4
+  override get message() {
+    return `${this.pipeline} is left out: ${this.problem}.`
+  }
+}
+
 const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocation: Invocation) {
   const { days, layout, options, webhook } = invocation
   const { acceptShrinkage, dryRun, json, quiet } = options
+  const { isOver, problem } = yield* RunTime
+  if (yield* isOver) {
+    yield* reportSkipped(pipeline, options, problem)
+    return yield* new PipelineLeftOut({ pipeline: pipeline.name, problem })
+  }
   let failed: FailedRun | undefined
   const onFailed = (run: FailedRun) => {
     failed = run
@@ -136,7 +153,7 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocati
     acceptShrinkage,
     onFailed
   }
-  const result = yield* ingestFromSource(pipeline, options, runOptions, options.maxTime).pipe(
+  const result = yield* ingestFromSource(pipeline, options, runOptions).pipe(
     Effect.onError((cause) => reportFailure(pipeline, options, cause, failed)),
     Effect.tapCause((cause) => tellFailure(webhook, pipeline.name, cause, failed)),
     json || quiet ? (effect) => effect : Effect.provide(progressOnStderr)
@@ -255,6 +272,7 @@ const ingestAll = Effect.fnUntraced(function* (available: Pipelines, requested: 
 
 /** Runs the requested pipelines, which are among the available ones. */
 export const ingest = (available: Pipelines, requested: Pipelines, options: IngestOptions) => {
-  const all = ingestAll(available, requested, options)
+  const runTime = makeRunTime(Option.getOrUndefined(options.maxTime))
+  const all = Effect.provideService(ingestAll(available, requested, options), RunTime, runTime)
   return options.quiet ? Effect.provideService(all, References.MinimumLogLevel, "Error") : all
 }

@@ -15,7 +15,7 @@ import {
   requireCurrentFormat,
   requireWritableFolder
 } from "@larder/warehouse"
-import { Clock, type Config, type Duration, Effect, Exit, FileSystem, Layer, Option, Runtime, Schema } from "effect"
+import { Clock, type Config, Effect, Exit, FileSystem, Layer, Option, Runtime, Schema } from "effect"
 import { Archive } from "./archive/archive.ts"
 import { rawFolderIn, requireCurrentArchive } from "./archive/raw-folder.ts"
 import { classifyFailure, recordingFailureOf } from "./failed-run.ts"
@@ -87,16 +87,11 @@ export type OriginLayer = Layer.Layer<
   FileSystem.FileSystem
 >
 
-const selectOrigin = (
-  pipeline: Pipeline,
-  source: SourceOptions,
-  maxTime: Option.Option<Duration.Duration>
-): OriginLayer => {
+const selectOrigin = (pipeline: Pipeline, source: SourceOptions): OriginLayer => {
   if (Option.isSome(source.file)) return fileOrigin(source.file.value)
   if (Option.isSome(source.replay)) return replayOrigin(source.replay.value)
-  const livePolicy = { ...pipeline.livePolicy, ...(Option.isSome(maxTime) ? { maxTime: maxTime.value } : {}) }
   const configuredOrigin = Effect.map(sourceKind(source), (kind) =>
-    kind === "live" ? liveOrigin(livePolicy) : sampleOrigin(fileURLToPath(pipeline.samples))
+    kind === "live" ? liveOrigin(pipeline.livePolicy) : sampleOrigin(fileURLToPath(pipeline.samples))
   )
   return Layer.unwrap(configuredOrigin as Effect.Effect<OriginLayer, Config.ConfigError>)
 }
@@ -195,13 +190,7 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
   )
 }, Effect.scoped)
 
-/** Requests of the run end after `maxTime`. */
-export const ingestFromSource = (
-  pipeline: Pipeline,
-  source: SourceOptions,
-  options: RunOptions,
-  maxTime: Option.Option<Duration.Duration>
-) =>
+export const ingestFromSource = (pipeline: Pipeline, source: SourceOptions, options: RunOptions) =>
   ingestFromOrigin(pipeline, { ...options, stores: Option.getOrUndefined(source.stores) }).pipe(
-    Effect.provide(selectOrigin(pipeline, source, maxTime))
+    Effect.provide(selectOrigin(pipeline, source))
   )

@@ -1,6 +1,7 @@
 /**
  * The order in which a run requests the feeds of a source. Feeds that failed last time come last, so that they delay no
  * other feed. Feeds for which the last run had no time come first, so that a short `--max-time` reads all of them in turn.
+ * Services take turns, because two of them may have the same host, such as a mirror.
  */
 import { type Layout, readLiveLeftOut } from "@larder/warehouse"
 import { Effect } from "effect"
@@ -14,6 +15,7 @@ export const readLastRun = (layout: Layout, pipeline: string) =>
     Effect.catch((error) =>
       Effect.as(Effect.logWarning(`feeds that failed last time are requested like others: ${error.message}`), [])
     ),
+    // the text of the reason, because a kind of its own would be a new value in tables, views and the API for the order only
     Effect.map((leftOut): LastRun => {
       const ofPipeline = leftOut.filter((left) => left.pipeline === pipeline && left.kind !== "partial")
       return new Map(
@@ -22,9 +24,21 @@ export const readLastRun = (layout: Layout, pipeline: string) =>
     })
   )
 
-/** Sorts stably. */
-export const orderFeeds = <A>(feeds: ReadonlyArray<A>, nameOf: (feed: A) => string, lastRun: LastRun) => {
+/** Apart from that, feeds keep their order. Without `serviceOf`, no feed takes turns with another. */
+export const orderFeeds = <A>(
+  feeds: ReadonlyArray<A>,
+  nameOf: (feed: A) => string,
+  lastRun: LastRun,
+  serviceOf: (feed: A) => string = nameOf
+) => {
   const places = { "not requested": 0, read: 1, failed: 2 }
-  const placeOf = (feed: A) => places[lastRun.get(nameOf(feed)) ?? "read"]
-  return feeds.toSorted((a, b) => placeOf(a) - placeOf(b))
+  const turns = new Map<string, number>()
+  const placed = feeds.map((feed) => {
+    const place = places[lastRun.get(nameOf(feed)) ?? "read"]
+    const queue = `${place} ${serviceOf(feed)}`
+    const turn = turns.get(queue) ?? 0
+    turns.set(queue, turn + 1)
+    return { feed, place, turn }
+  })
+  return placed.toSorted((a, b) => a.place - b.place || a.turn - b.turn).map(({ feed }) => feed)
 }

@@ -123,23 +123,6 @@ describe("a temporary failure", () => {
 })
 
 describe("a permanent failure", () => {
-  it.live("is a pause that is longer than a run waits: 503 is for its address only, 429 for all of the host", () =>
-    live(
-      Effect.gen(function* () {
-        const upstream = yield* startUpstream((response, _, { url }) =>
-          response.writeHead(url === "/503" ? 503 : 429, { "retry-after": "7200" }).end()
-        )
-        const unavailable = yield* Effect.flip(readText({ url: `${upstream.url}/503` }))
-        assert.include(unavailable.message, "it requires a pause of 7200 s, and a run waits at most 300 s")
-        const first = yield* Effect.flip(readText({ url: upstream.url }))
-        assert.include(first.message, "it requires a pause of 7200 s, and a run waits at most 300 s")
-        const second = yield* Effect.flip(readText({ url: `${upstream.url}/other` }))
-        assert.match(second.message, /requires a pause until \d{4}-/)
-        assert.lengthOf(upstream.requests, 2)
-      })
-    )
-  )
-
   it.live.each([
     ["a JSON body", '{"status":"403 - Forbidden","errorCode":403,"message":"Access is denied"}', '"Access is denied"'],
     ["a page", "<!DOCTYPE html><html><title>Sign in</title>…", 'an HTML page titled "Sign in"'],

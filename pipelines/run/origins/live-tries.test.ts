@@ -5,6 +5,7 @@ import { live, quick, readText, startUpstream, whileClockAdvances } from "@larde
 import { Clock, Effect, Result } from "effect"
 import type { LivePolicy } from "./live.ts"
 import { GivenUp, NotRequested, UpstreamUnavailable } from "./origin.ts"
+import { makeRunTime, RunTime } from "./tries.ts"
 
 /** Responds by path, and knows how many requests hang. */
 const startHost = (behave: (path: string, response: ServerResponse, n: number) => "hangs" | "responds") =>
@@ -117,16 +118,20 @@ describe("requests to one host", () => {
     )
   )
 
-  it.effect("have no limit in all for a download that can be resumed", () =>
+  it.effect("have no limit in all for a download that can be resumed, and is tried again after hours", () =>
     live(
       Effect.gen(function* () {
         const startedAt = yield* Clock.currentTimeMillis
-        const sent = { bytes: 0 }
-        const { step, upstream } = yield* startHost((_, response) => {
+        const { paths, step, upstream } = yield* startHost((_, response, n) => {
+          if (n === 2) {
+            response.end("whole")
+            return "responds"
+          }
+          let bytes = 1
           const drip = setInterval(() => {
-            sent.bytes += 1
-            if (sent.bytes < 50) response.write(".")
-            else response.end()
+            bytes += 1
+            if (bytes < 50) response.write(".")
+            else response.destroy()
           }, 2)
           response.on("close", () => clearInterval(drip))
           response.write(".")
@@ -134,7 +139,8 @@ describe("requests to one host", () => {
         })
         const download = readText({ url: upstream.url, resumable: true })
         const { text } = yield* whileClockAdvances(() => (step() === "1 second" ? "1 minute" : "1 millis"), download)
-        assert.lengthOf(text, 50)
+        assert.strictEqual(text, "whole")
+        assert.lengthOf(paths(), 2)
         assert.isAbove((yield* Clock.currentTimeMillis) - startedAt, 10 * 60_000)
       }),
       { ...policy, responseTimeout: "1 day", idleTimeout: "1 day" }
@@ -162,8 +168,8 @@ describe("the time of a run", () => {
         assert.instanceOf(waiting, NotRequested)
         assert.deepStrictEqual(paths(), ["/a", "/trickles"])
       }),
-      { ...policy, maxTime: "30 seconds" }
-    )
+      policy
+    ).pipe(Effect.provideService(RunTime, makeRunTime("30 seconds")))
   )
 
   it.effect("is not mentioned for a request that failed before: its own failure is the reason", () =>
@@ -179,7 +185,7 @@ describe("the time of a run", () => {
         assert.instanceOf(failed, UpstreamUnavailable)
         assert.match(failed.message, /failed after \d tr(y|ies): HTTP 500/)
       }),
-      { ...policy, maxTime: "15 seconds" }
-    )
+      policy
+    ).pipe(Effect.provideService(RunTime, makeRunTime("15 seconds")))
   )
 })

@@ -26,17 +26,9 @@ import { makePacing, nameSharedPool, type PacingPolicy, parseRetryAfter } from "
 import { checkAddress, privateAddressMessage, privateHosts, publicLookup } from "./private-hosts.ts"
 import { makeDispatcher, noProxies, proxies, proxyForStores, proxyVariable } from "./proxies.ts"
 import { followRedirect, isRedirect, warnMoved } from "./redirects.ts"
-import { isThrottling, limitsClient, makeResponseError, refuseHtmlPage } from "./response-errors.ts"
+import { isThrottling, limitsClient, makeResponseError, type RequiredPause, refuseHtmlPage } from "./response-errors.ts"
 import { connectionError, decodeBody, readExcerpt, type TimeLimit, timeoutError } from "./transport.ts"
-import {
-  countTime,
-  isRepeated,
-  makeHostTries,
-  makeRetrying,
-  makeRunTime,
-  readUsedTime,
-  type TryPolicy
-} from "./tries.ts"
+import { countTime, isRepeated, makeHostTries, makeRetrying, RunTime, readUsedTime, type TryPolicy } from "./tries.ts"
 
 export interface LivePolicy extends PacingPolicy, TryPolicy {
   /** Shorter than `responseTimeout`, which includes it: otherwise a host without a connection would not be recognised. */
@@ -50,13 +42,14 @@ export interface LivePolicy extends PacingPolicy, TryPolicy {
   readonly publicOnly: boolean
 }
 
-/** Reports take up to two minutes; shops throttle a client for minutes; the largest file has 450 MB. */
+/** Reports take up to two minutes; the largest file has 450 MB. */
 export const livePolicy: LivePolicy = {
   interval: "1 second",
   initialPause: "15 seconds",
-  maxPause: "90 seconds",
+  maxPause: "1 minute",
   maxWait: "5 minutes",
-  maxTotalPause: "1 day",
+  maxTotalPause: "5 minutes",
+  minThrottled: 3,
   throttledInterval: 0,
   pools: {},
   maxAttempts: 5,
@@ -123,14 +116,15 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const agent = yield* userAgent
   const proxy = yield* readProxies(policy)
   const configured = yield* mirrors
+  const totalTimeout = Duration.toMillis(policy.totalTimeout)
   const pacing = makePacing(policy)
   const hostTries = makeHostTries(policy)
-  const runTime = makeRunTime(policy)
+  const runTime = yield* RunTime
 
   /** The limit that ends first: for this step, for all tries of the request, or for the run. */
   const findTimeLimit = Effect.fnUntraced(function* ({ resumable, url }: SourceRequest, step?: TimeLimit) {
     const total: TimeLimit = {
-      ms: resumable ? Number.POSITIVE_INFINITY : Duration.toMillis(policy.totalTimeout) - (yield* readUsedTime),
+      ms: resumable ? Number.POSITIVE_INFINITY : totalTimeout - (yield* readUsedTime),
       error: timeoutError(url, "the response did not end", policy.totalTimeout)
     }
     const ofRun = {
@@ -186,18 +180,26 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
     return response
   })
 
-  /** The pause that a response requires. A long one is for its address only, unless the host limits this client. */
+  /**
+   * The pause that a response requires: of its request, which waits itself, and if the host limits this client, also of
+   * the host. A store is one feed, so its host waits in each case, unless it requires too long a pause for one page.
+   */
   const pauseFor = Effect.fnUntraced(function* (
     pools: ReadonlyArray<string>,
     at: URL,
     status: number,
     retryAfter: number | undefined
-  ) {
+  ): Effect.fn.Return<RequiredPause | undefined> {
     if (!isThrottling(status, retryAfter)) return undefined
     const maxWait = Duration.toMillis(policy.maxWait)
-    if (retryAfter !== undefined && retryAfter > maxWait && !limitsClient(status)) return { wait: retryAfter, maxWait }
-    const [pause] = yield* Effect.forEach(pools, (pool) => pacing.pause(pool, retryAfter, at.host))
-    return pause
+    const isTooLong = retryAfter !== undefined && retryAfter > maxWait
+    const isOfHost = limitsClient(status) || (policy.publicOnly && !isTooLong)
+    const [ofHost] = isOfHost
+      ? yield* Effect.forEach(pools, (pool) => pacing.pause(pool, retryAfter, at.host, at.href))
+      : []
+    const wait = retryAfter ?? ofHost?.wait
+    if (policy.publicOnly) return ofHost ?? (wait === undefined ? undefined : { wait, maxWait })
+    return wait === undefined ? undefined : { wait, left: Math.min(maxWait, totalTimeout - (yield* readUsedTime)) }
   })
 
   /** Waits for the host, sends one request and returns its response. Occupies the host until the scope closes. */
@@ -211,7 +213,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
           pacing.take(pool, request.interval, hostTries.requireLeft(request.url, at.host))
         )
       )
-      yield* countTime
+      if (request.resumable === undefined) yield* countTime
       const condition = makeCondition(request, at, redirects > 0)
       const response = yield* send(request, at, resume, condition)
       const { status, headers } = response

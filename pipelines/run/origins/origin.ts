@@ -83,6 +83,8 @@ export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>
   may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(true))),
   /** Set if the host is paused for all requests: the next `open` waits by itself. */
   pause_ms: Schema.NullOr(Schema.Int).pipe(Schema.withConstructorDefault(Effect.succeed(null))),
+  /** Set if the response requires a pause before the next try of this request. Its host is free meanwhile. */
+  wait_ms: Schema.optionalKey(Schema.Int),
   /** There was no connection to the host: the name, the host or its certificate is at fault, not the address. */
   no_connection: Schema.optionalKey(Schema.Literal(true)),
   /** One sentence. Absent if waiting is the only remedy. */

@@ -9,6 +9,7 @@ const policy: PacingPolicy = {
   maxPause: "90 seconds",
   maxWait: "5 minutes",
   maxTotalPause: "8 minutes",
+  minThrottled: 1,
   throttledInterval: "3 seconds",
   pools: { shops: 4 }
 }
@@ -132,6 +133,25 @@ describe("a host that throttles", () => {
       for (const requested of [240_000, 180_000, 90_000])
         limits.push((yield* pacing.pause("x.test", requested)).maxWait)
       assert.deepStrictEqual(limits, [300_000, 240_000, 60_000])
+    })
+  )
+})
+
+describe("a host of which one address may be at fault", () => {
+  const patient = { ...policy, minThrottled: 2 }
+  it.effect("is paused for at most 90 seconds, until another address is throttled as well", () =>
+    Effect.gen(function* () {
+      const [pacing, log] = [makePacing(patient), [] as string[]]
+      assert.strictEqual((yield* pacing.pause("x.test", 3_600_000, "x.test", "/a")).wait, 3_600_000)
+      const running = yield* Effect.forkChild(visit(pacing, log, "other", "x.test"))
+      yield* TestClock.adjust("90 seconds")
+      yield* Fiber.join(running)
+      assert.deepStrictEqual(log, ["other at 90000"])
+      yield* pacing.pause("x.test", 3_600_000, "x.test", "/a")
+      yield* TestClock.adjust("90 seconds")
+      yield* Effect.scoped(pacing.take("x.test"))
+      yield* pacing.pause("x.test", 3_600_000, "x.test", "/b")
+      assert.strictEqual((yield* Effect.flip(Effect.scoped(pacing.take("x.test"))))._tag, "PoolPaused")
     })
   )
 })

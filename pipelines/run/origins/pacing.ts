@@ -1,7 +1,8 @@
 /**
  * Pacing of requests. A host gets one at a time, with an interval between their starts, in the order in which they arrive:
  * a request that is tried again waits behind all others. Hosts of one platform may also share a pool, which may allow
- * several at once. If a host throttles, all requests to it and to its pool are paused.
+ * several at once. If a host throttles, all requests to it and to its pool are paused. As long as one address may be at
+ * fault, the others wait for at most `maxPause` each time.
  */
 import { Clock, Duration, Effect, Random, Schema, Semaphore } from "effect"
 
@@ -12,8 +13,10 @@ export interface PacingPolicy {
   readonly maxPause: Duration.Input
   /** For a longer pause, a request fails immediately. */
   readonly maxWait: Duration.Input
-  /** For the sum of all pauses of one host. */
+  /** For the sum of all pauses of one host. During a further one, its requests fail. */
   readonly maxTotalPause: Duration.Input
+  /** Number of addresses that a host throttles in a row before its pauses are as long as it requires. */
+  readonly minThrottled: number
   /** Interval of a host from its first throttling response to the end of the run, if longer than usual. */
   readonly throttledInterval: Duration.Input
   /** Maximum number of concurrent requests of a pool, by the name of the pool in `SourceRequest`. */
@@ -42,6 +45,8 @@ interface Pool {
   pausedUntil: number
   because_of: string | null
   throttleCount: number
+  /** Addresses that were throttled since the last success. */
+  readonly throttled: Set<string>
   totalPause: number
   isSlowed: boolean
 }
@@ -62,7 +67,7 @@ export const makePacing = (policy: PacingPolicy) => {
     const maxConcurrency = maxConcurrencies.get(name) ?? 1
     const slots = Semaphore.makeUnsafe(maxConcurrency)
     const unused = { nextAt: 0, pausedUntil: 0, because_of: null, throttleCount: 0, totalPause: 0, isSlowed: false }
-    const pool = { slots, maxConcurrency, ...unused }
+    const pool = { slots, maxConcurrency, throttled: new Set<string>(), ...unused }
     pools.set(name, pool)
     return pool
   }
@@ -73,6 +78,10 @@ export const makePacing = (policy: PacingPolicy) => {
     if (maxConcurrency > 1) return usual / maxConcurrency
     return Math.max(usual, Duration.toMillis(interval), isSlowed ? Duration.toMillis(policy.throttledInterval) : 0)
   }
+
+  const maxTotalPause = Duration.toMillis(policy.maxTotalPause)
+  const isOfHost = ({ throttled }: Pool) => throttled.size >= policy.minThrottled
+  const isUsedUp = (pool: Pool) => pool.maxConcurrency === 1 && pool.totalPause > maxTotalPause && isOfHost(pool)
 
   /**
    * Waits for the pool and occupies it until the scope closes. A host must be occupied before the pool that it shares.
@@ -89,7 +98,7 @@ export const makePacing = (policy: PacingPolicy) => {
     for (;;) {
       const now = yield* Clock.currentTimeMillis
       const start = Math.max(now, pool.nextAt, pool.pausedUntil)
-      if (start - now > maxWait) {
+      if (start - now > maxWait || (pool.pausedUntil > now && isUsedUp(pool))) {
         return yield* new PoolPaused({ pool: name, until: Math.ceil(start), because_of: pool.because_of })
       }
       if (start === now) {
@@ -101,11 +110,11 @@ export const makePacing = (policy: PacingPolicy) => {
   })
 
   /**
-   * Pauses a pool after a throttling response of this host. Returns the pause, and the longest acceptable one, in
-   * milliseconds. If the pool serves several requests at once, the pause is at most `maxPause`, even if the host
-   * requests more.
+   * Pauses a pool after a throttling response of this host and address. Returns the pause that is required of the address,
+   * and the longest acceptable one, in milliseconds. If the pool serves several requests at once, or other addresses of
+   * the host may not be throttled, the pause of the pool is at most `maxPause`, even if the host requests more.
    */
-  const pause = Effect.fnUntraced(function* (name: string, requested: number | undefined, host = name) {
+  const pause = Effect.fnUntraced(function* (name: string, requested: number | undefined, host = name, address = host) {
     const pool = findPool(name)
     const now = yield* Clock.currentTimeMillis
     const isShared = pool.maxConcurrency > 1
@@ -113,17 +122,21 @@ export const makePacing = (policy: PacingPolicy) => {
     const backoff = yield* backOff(pool.throttleCount, policy.initialPause, policy.maxPause)
     const max = isShared ? Duration.toMillis(policy.maxPause) : Number.POSITIVE_INFINITY
     const wait = Math.min(requested ?? backoff, max)
-    const remaining = isShared ? maxWait : Duration.toMillis(policy.maxTotalPause) - pool.totalPause
-    pool.pausedUntil = Math.max(pool.pausedUntil, now + wait)
+    const remaining = isShared ? maxWait : maxTotalPause - pool.totalPause
+    pool.throttled.add(address)
+    const poolWait = isOfHost(pool) ? wait : Math.min(wait, Duration.toMillis(policy.maxPause), maxWait)
+    pool.pausedUntil = Math.max(pool.pausedUntil, now + poolWait)
     pool.because_of = name === host ? null : host
-    pool.totalPause += wait
+    pool.totalPause += poolWait
     pool.isSlowed = true
     return { wait, maxWait: Math.max(0, Math.min(maxWait, remaining)) }
   })
 
   /** After a successful response, the next throttling starts again from `initialPause`. */
   const resetBackoff = (name: string) => {
-    findPool(name).throttleCount = 0
+    const pool = findPool(name)
+    pool.throttleCount = 0
+    pool.throttled.clear()
   }
 
   return { take, pause, resetBackoff }

@@ -90,6 +90,15 @@ export const refuseHtmlPage = ({ accept, url }: SourceRequest, from: URL, at: UR
         })
       )
 
+/** In milliseconds. */
+export interface RequiredPause {
+  readonly wait: number
+  /** The longest pause that a run waits for. Set if the host is paused. */
+  readonly maxWait?: number
+  /** The time that all tries of the request have left. Set if the request waits itself. */
+  readonly left?: number
+}
+
 interface ErrorResponse {
   readonly request: SourceRequest
   /** Where the request was first sent: to the service, or to its mirror. */
@@ -99,8 +108,7 @@ interface ErrorResponse {
   readonly mayHaveKey: boolean
   readonly status: number
   readonly body: string
-  /** The pause of the host after this response, and the maximum wait of a run, in milliseconds. */
-  readonly pause: { readonly wait: number; readonly maxWait: number } | undefined
+  readonly pause: RequiredPause | undefined
 }
 
 export const makeResponseError = ({ request, from, at, mayHaveKey, status, body, pause }: ErrorResponse) => {
@@ -127,10 +135,15 @@ export const makeResponseError = ({ request, from, at, mayHaveKey, status, body,
     return new RefusedByUpstream({ url, status, problem: parts.join(", "), ...findCode(redacted) })
   }
   if (pause === undefined) return new UpstreamUnavailable({ url, problem: parts.join(", "), status })
-  const { maxWait, wait: pause_ms } = pause
-  const may_pass = pause_ms <= maxWait
+  const { left, maxWait = Number.POSITIVE_INFINITY, wait } = pause
+  const may_pass = left === undefined ? wait <= maxWait : wait < left
   if (!may_pass) {
-    parts.push(`it requires a pause of ${formatSeconds(pause_ms)}, and a run waits at most ${formatSeconds(maxWait)}`)
+    const limit =
+      left === undefined
+        ? `a run waits at most ${formatSeconds(maxWait)}`
+        : `its tries have ${formatSeconds(Math.max(0, left))} left`
+    parts.push(`it requires a pause of ${formatSeconds(wait)}, and ${limit}`)
   }
-  return new UpstreamUnavailable({ url, problem: parts.join(", "), status, may_pass, pause_ms })
+  const required = left === undefined ? { pause_ms: wait } : { wait_ms: wait }
+  return new UpstreamUnavailable({ url, problem: parts.join(", "), status, may_pass, ...required })
 }

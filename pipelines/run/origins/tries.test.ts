@@ -11,7 +11,7 @@ const policy = {
   maxBackoff: "10 seconds",
   totalTimeout: "2 minutes"
 } as const
-const retrying = makeRetrying(policy, makeRunTime(policy))
+const retrying = makeRetrying(policy, makeRunTime())
 
 /** Fails with this error, and records the times of its tries. */
 const makeFailing = (failure: Partial<UpstreamUnavailable>) => {
@@ -69,12 +69,11 @@ describe("retrying", () => {
 describe("the time of a run", () => {
   it.effect("begins with its first request, and ends tries that would begin later", () =>
     Effect.gen(function* () {
-      const limited = { ...policy, maxTime: "4 seconds" } as const
-      const runTime = makeRunTime(limited)
+      const runTime = makeRunTime("4 seconds")
       yield* TestClock.adjust("1 hour")
       const { attempt, triedAt } = makeFailing({})
       const requested = Effect.andThen(runTime.limitWait(url, Effect.void), attempt)
-      const running = yield* Effect.forkChild(Effect.flip(makeRetrying(limited, runTime)(requested)))
+      const running = yield* Effect.forkChild(Effect.flip(makeRetrying(policy, runTime)(requested)))
       yield* TestClock.adjust("1 hour")
       const error = yield* Fiber.join(running)
       assert.strictEqual(error.message, `GET ${url} failed after 2 tries: HTTP 502. Run the same command again later.`)
@@ -86,7 +85,7 @@ describe("the time of a run", () => {
 
   it.effect("ends waiting for a host", () =>
     Effect.gen(function* () {
-      const runTime = makeRunTime({ ...policy, maxTime: "1 minute" })
+      const runTime = makeRunTime("1 minute")
       const waiting = yield* Effect.forkChild(Effect.flip(runTime.limitWait(url, Effect.never)))
       yield* TestClock.adjust("1 minute")
       assert.instanceOf(yield* Fiber.join(waiting), NotRequested)

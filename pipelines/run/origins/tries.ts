@@ -5,7 +5,8 @@
  *   queue (`pacing.ts`), so all requests that are already there get their first try before it gets its second one.
  * - A host that does not respond gets only a few second tries in all, until it responds again. First tries are not
  *   limited: each request gets one. Responses with an error say nothing about other addresses of the host.
- * - The time of all tries of a request together is limited, except for downloads that can be resumed.
+ * - The time of all tries of a request together is limited, with the pauses that responses to it require; except for
+ *   downloads that can be resumed.
  */
 import { Clock, Context, Duration, Effect, Result } from "effect"
 import { GivenUp, NotRequested, runTimeOver, UpstreamUnavailable } from "./origin.ts"
@@ -16,17 +17,18 @@ export interface TryPolicy {
   readonly maxAttempts: number
   readonly initialBackoff: Duration.Input
   readonly maxBackoff: Duration.Input
-  /** For all tries of a report or a page, each from sending it to its last byte. Waiting for the host does not count. */
+  /**
+   * For all tries of a report or a page, each from sending it to its last byte, and for the pauses that responses to it
+   * require. Waiting for the host does not count.
+   */
   readonly totalTimeout: Duration.Input
-  /** For the whole run, from its first request. Then requests fail, and the run publishes what it has. */
-  readonly maxTime?: Duration.Input
 }
 
 /** The request that is being tried. */
 interface CurrentRequest {
   /** Number of failed tries. */
   failures: number
-  /** Time of its tries in milliseconds, without a step that has not ended. */
+  /** Time of its tries and pauses in milliseconds, without a step that has not ended. */
   usedTime: number
   /** When the current step was sent. A try has several if it is redirected. */
   sentAt: number | undefined
@@ -94,8 +96,8 @@ export const makeHostTries = ({ maxAttempts }: TryPolicy) => {
   return { requireLeft, countFailure, countResponse }
 }
 
-/** The time of a run, which begins with its first request. */
-export const makeRunTime = ({ maxTime }: TryPolicy) => {
+/** The time of a command, which begins with the first request of its pipelines. Without `maxTime`, it has no end. */
+export const makeRunTime = (maxTime?: Duration.Input) => {
   let endsAt: number | undefined
   const limit = maxTime === undefined ? undefined : Duration.toMillis(maxTime)
   const problem = `the run had used its time (--max-time ${Duration.format(Duration.millis(limit ?? 0))})`
@@ -107,6 +109,8 @@ export const makeRunTime = ({ maxTime }: TryPolicy) => {
     return endsAt - now
   })
 
+  const isOver = Effect.map(Clock.currentTimeMillis, (now) => endsAt !== undefined && now >= endsAt)
+
   /** Waiting for a host: fails if the time of the run ends before. */
   const limitWait = Effect.fnUntraced(function* <A, E, R>(url: string, waiting: Effect.Effect<A, E, R>) {
     const duration = yield* remaining
@@ -116,9 +120,13 @@ export const makeRunTime = ({ maxTime }: TryPolicy) => {
     return yield* Effect.timeoutOrElse(waiting, { duration, orElse: () => Effect.fail(error) })
   })
 
-  return { remaining, limitWait, problem }
+  return { remaining, isOver, limitWait, problem }
 }
-export type RunTime = ReturnType<typeof makeRunTime>
+
+/** Shared by all pipelines of a command. */
+export const RunTime = Context.Reference<ReturnType<typeof makeRunTime>>("larder/pipelines/RunTime", {
+  defaultValue: () => makeRunTime()
+})
 
 /** Whether the try ended for a reason that is not its own: then an earlier failure says more. */
 const isStopped = (error: unknown) =>
@@ -129,13 +137,15 @@ const withTries = (failure: UpstreamUnavailable, tries: number) =>
   new UpstreamUnavailable({ ...failure, ...(failure.cause === undefined ? {} : { cause: failure.cause }), tries })
 
 /** Tries again while a later try may succeed. Fails with the last error that a response, or its absence, caused. */
-export const makeRetrying = (policy: TryPolicy, { remaining }: Pick<RunTime, "remaining">) => {
+export const makeRetrying = (policy: TryPolicy, { remaining }: Pick<typeof RunTime.Service, "remaining">) => {
   const totalTimeout = Duration.toMillis(policy.totalTimeout)
 
   /** Undefined if there is no further try. */
-  const findWait = Effect.fnUntraced(function* ({ may_pass, pause_ms }: UpstreamUnavailable, current: CurrentRequest) {
-    if (!may_pass || current.failures >= policy.maxAttempts || current.usedTime >= totalTimeout) return undefined
-    const wait = pause_ms ?? (yield* backOff(current.failures, policy.initialBackoff, policy.maxBackoff))
+  const findWait = Effect.fnUntraced(function* (failure: UpstreamUnavailable, current: CurrentRequest) {
+    if (!failure.may_pass || current.failures >= policy.maxAttempts || current.usedTime >= totalTimeout)
+      return undefined
+    const required = failure.wait_ms ?? failure.pause_ms
+    const wait = required ?? (yield* backOff(current.failures, policy.initialBackoff, policy.maxBackoff))
     return wait < (yield* remaining) ? wait : undefined
   })
 
@@ -154,7 +164,7 @@ export const makeRetrying = (policy: TryPolicy, { remaining }: Pick<RunTime, "re
         current.failures += 1
         const wait = yield* findWait(failure, current)
         if (wait === undefined) return yield* withTries(failure, current.failures)
-        const { pause_ms, problem, url } = failure
+        const { pause_ms, problem, url, wait_ms = 0 } = failure
         // a feed that fails costs one line of the log: the end of the run names it
         yield* Effect.logDebug(`retrying: ${problem}`, {
           url,
@@ -162,6 +172,7 @@ export const makeRetrying = (policy: TryPolicy, { remaining }: Pick<RunTime, "re
           of: policy.maxAttempts,
           wait_ms: wait
         })
+        current.usedTime += wait_ms
         if (pause_ms === null) yield* Effect.sleep(wait) // the next `open` waits for the pause of the host
       }
     })

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Misbehaviour, range, readShop } from "@larder/test/support/pipelines/store-host.ts"
 import { whileClockAdvances } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect } from "effect"
+import { makeRunTime, RunTime } from "../../../run/origins/tries.ts"
 import type { StoreOutcome } from "./outcome.ts"
 
 type Respond = (response: Parameters<Misbehaviour>[0]["response"], n: number) => void
@@ -188,9 +189,9 @@ describe("a store that takes too long", () => {
         step,
         readShop(shop, misbehave, {
           policy: { budget: "1 day" },
-          requests: { idleTimeout: "1 day", maxTime: "30 seconds" }
+          requests: { idleTimeout: "1 day" }
         })
-      )
+      ).pipe(Effect.provideService(RunTime, makeRunTime("30 seconds")))
       assert.strictEqual([read.outcome, read.fetch_status, products.length].join(", "), expected)
       assert.include(read.detail ?? "", "the run had used its time (--max-time 30s)")
     })

@@ -22,6 +22,7 @@ export const storeLivePolicy: Partial<LivePolicy> = {
   maxPause: "90 seconds",
   maxWait: "8 minutes",
   maxTotalPause: "8 minutes",
+  minThrottled: 1,
   throttledInterval: "3 seconds",
   maxAttempts: 4,
   initialBackoff: "3 seconds",
