@@ -109,12 +109,7 @@ const joinNames = (assessed: ReadonlyArray<Assessed>, separator = ", ") =>
 /** The end of the command: undefined if a monitor has nothing to report. */
 const findProblem = (assessed: ReadonlyArray<Assessed>, isStrict: boolean) => {
   const withStatus = (...statuses: ReadonlyArray<Status>) => assessed.filter(({ status }) => statuses.includes(status))
-  const [unreadable, failed, unknown, late] = [
-    withStatus("unreadable"),
-    withStatus("failed"),
-    withStatus("unknown"),
-    assessed.filter((one) => one.late.length > 0)
-  ]
+  const [unreadable, failed, unknown] = [withStatus("unreadable"), withStatus("failed"), withStatus("unknown")]
   if (unreadable.length > 0) {
     return new CommandFailed({ code: 1, problem: [...new Set(unreadable.map(({ detail }) => detail))].join("\n") })
   }
@@ -124,15 +119,14 @@ const findProblem = (assessed: ReadonlyArray<Assessed>, isStrict: boolean) => {
   if (unknown.length > 0) {
     return new CommandFailed({ code: 1, problem: `Whether the data is fresh is unknown: ${joinNames(unknown)}.` })
   }
-  if (late.length > 0) return new CommandFailed({ code: 4, problem: `Late: ${joinNames(late)}.` })
-  if (!isStrict) return undefined
-  const problems = [
+  const late = ["Late", assessed.filter((one) => one.late.length > 0)] as const
+  const onlyStrict = [
     ["Bundled samples", withStatus("sample")],
     ["Never published", withStatus("not_loaded")],
     ["Not read", assessed.filter(({ states, status }) => status === "not_read" || states.not_read !== undefined)],
     ["Left out, all or in part", assessed.filter(({ left_out }) => left_out.length > 0)]
   ] as const
-  const found = problems.filter(([, concerned]) => concerned.length > 0)
+  const found = [late, ...(isStrict ? onlyStrict : [])].filter(([, concerned]) => concerned.length > 0)
   if (found.length === 0) return undefined
   return new CommandFailed({
     code: 4,
