@@ -1,13 +1,12 @@
 /** Calls of `larder-ingest`: by turbo, for one pipeline and for all, and calls that it refuses before it fetches anything. */
 import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { inject } from "vitest"
 import { copyForTest, makeTestFolder, query } from "../end-to-end/ingesting.ts"
 import { type Bodies, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
+import { startSilentProxy } from "../support/pipelines/silent-proxy.ts"
 import { cleanEnvironment, type Environment, run, start, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
@@ -20,21 +19,6 @@ const startTurbo = (args: ReadonlyArray<string>, environment: Environment) =>
     stdio: ["ignore", "pipe", "pipe"]
   })
 const runTurbo = (args: ReadonlyArray<string>, environment: Environment) => waitForExit(startTurbo(args, environment))
-
-/**
- * Starts a proxy that never responds, and returns settings for a run to use it. A connected run then waits for its first
- * response: interrupted earlier, it would have no id yet, and later, it might have published.
- */
-const startSilentProxy = async () => {
-  const proxy = createServer((socket) => socket.on("error", () => {}).resume()) // a run closes the connection when it ends
-  await once(proxy.listen(0, "127.0.0.1"), "listening")
-  const address = proxy.address()
-  assert(address !== null && typeof address === "object")
-  return {
-    settings: { LARDER_SOURCES: "live", HTTPS_PROXY: `http://127.0.0.1:${address.port}` },
-    connected: once(proxy, "connection").then(() => proxy.close())
-  }
-}
 
 /** Lists the files of a home that a fetch or a publication creates. */
 const listTraces = (home: string) =>
