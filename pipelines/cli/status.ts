@@ -19,7 +19,7 @@ import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"
 import { UsageError } from "../run/usage-error.ts"
 import { type Assessed, assessPipeline, type FeedLeftOut, type Status } from "./assess-pipeline.ts"
-import { booleanFlag, CommandFailed, jsonFlag, quietFlag } from "./flags.ts"
+import { booleanFlag, CommandFailed, jsonFlag, quietFlag, quietly } from "./flags.ts"
 
 const kindWords: Readonly<Record<FeedLeftOut["kind"], string>> = {
   partial: "left out in part",
@@ -148,28 +148,32 @@ export const statusCommand = Command.make(
       "Also exit with 4 for bundled samples, parts that are left out or were not read, and data sets that were never published"
     )
   },
-  Effect.fn(function* ({ json, notify, quiet, strict }) {
-    const layout = yield* openHome
-    yield* pull(layout).pipe(
-      Effect.catch((error) =>
-        Effect.logWarning(`the depot cannot be reached, so this is the state of the last contact: ${error.message}`)
+  Effect.fn(
+    function* ({ json, notify, quiet, strict }) {
+      const layout = yield* openHome
+      yield* pull(layout).pipe(
+        Effect.catch((error) =>
+          Effect.logWarning(`the depot cannot be reached, so this is the state of the last contact: ${error.message}`)
+        )
       )
-    )
-    const states = yield* readLiveStates(layout)
-    if (notify) yield* notifyChanges(layout)
-    const assessed = yield* assessAll(layout, states)
-    const hasRun = states.some(({ last_run }) => last_run !== undefined)
-    const lines = assessed.flatMap((one) => [
-      `${one.status.replace("_", " ").padEnd("not loaded".length)}  ${one.pipeline}: ${one.detail}`,
-      ...detailLines(one)
-    ])
-    const isUnreadable = assessed.some(({ status }) => status === "unreadable")
-    const problem = findProblem(assessed, strict)
-    if (json) yield* Console.log(JSON.stringify(assessed))
-    else if ((hasRun || isUnreadable) && !(quiet && problem === undefined)) yield* Console.log(lines.join("\n"))
-    if (!hasRun && !isUnreadable) return yield* new NoWarehouse({ dir: layout.dir })
-    if (problem !== undefined) return yield* problem
-  })
+      const states = yield* readLiveStates(layout)
+      if (notify) yield* notifyChanges(layout)
+      const assessed = yield* assessAll(layout, states)
+      const hasRun = states.some(({ last_run }) => last_run !== undefined)
+      const lines = assessed.flatMap((one) => [
+        `${one.status.replace("_", " ").padEnd("not loaded".length)}  ${one.pipeline}: ${one.detail}`,
+        ...detailLines(one)
+      ])
+      const isUnreadable = assessed.some(({ status }) => status === "unreadable")
+      const problem = findProblem(assessed, strict)
+      if (json) yield* Console.log(JSON.stringify(assessed))
+      else if ((hasRun || isUnreadable) && !(quiet && problem === undefined)) yield* Console.log(lines.join("\n"))
+      if (!hasRun && !isUnreadable) return yield* new NoWarehouse({ dir: layout.dir })
+      if (problem !== undefined) return yield* problem
+    },
+    // its lines are printed if something is late, so it decides itself
+    (command, { quiet }) => quietly(command, { json: true, quiet })
+  )
 ).pipe(
   Command.withDescription(
     "Report whether each data set is fresh, and what is left out of it: exits with 4 if something is late, with 1 if a last run failed, or if its data cannot be read or judged"
