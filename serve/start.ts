@@ -35,7 +35,7 @@ import { Ledger } from "./ledger/index.ts"
 import { mailFromSettings, openMailer } from "./mail/index.ts"
 import { makeMcpHandler } from "./mcp/index.ts"
 import { machineMetrics, warehouseMetrics, watchMachine, watchWarehouse } from "./monitoring/index.ts"
-import { mailAccounts, notifyOfFreshness } from "./notices/index.ts"
+import { countMails, mailAccounts, makeDeliveries, notifyOfFreshness } from "./notices/index.ts"
 import { administerPeople, createFirstLink, openPasswordResets, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
@@ -63,7 +63,9 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope, asJson: 
   let consoleAddress = yield* consoleUrlSetting // until the listener has its port
   const consoleUrl = () => publicUrl ?? addressFor(consoleAddress, null)
   const ownUrls = [buildUrl(host, port), consoleAddress, publicApiUrl, publicUrl].filter((url) => url !== undefined)
-  const mailer = openMailer(yield* mailFromSettings, { asJson, isLocal: ownUrls.every(isLoopbackUrl) })
+  const deliveries = makeDeliveries()
+  const opened = openMailer(yield* mailFromSettings, { asJson, isLocal: ownUrls.every(isLoopbackUrl) })
+  const mailer = opened && countMails(opened, deliveries)
   const sendsMail = mailer?.delivery === "smtp"
   // commands connect to a ledger in PostgreSQL directly
   if (Option.isNone(ledgerUrl)) {
@@ -150,7 +152,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope, asJson: 
     readiness,
     meters,
     metrics: [
-      ...makeMetrics(ledger, pipeline, limiter, live.swaps, requestLog.dropped, signIns, billing.events),
+      ...makeMetrics(ledger, pipeline, limiter, live.swaps, requestLog.dropped, signIns, billing.events, deliveries),
       ...warehouseMetrics({
         state: warehouse.current,
         generation: () => live.current().id,
@@ -185,7 +187,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope, asJson: 
   if (warning !== undefined) yield* Effect.logWarning(warning)
   for (const url of [apiAddress, consoleAddress]) if (!isAllInterfaces(url)) origins.add(url)
   if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)
-  if (webhook !== undefined) yield* notifyOfFreshness(warehouse.current, webhook)
+  if (webhook !== undefined) yield* notifyOfFreshness(warehouse.current, webhook, deliveries)
   if (mailer !== undefined && sendsMail) yield* mailAccounts(mailer, consoleUrl)
   const { data_sets, generation } = readiness()
   return {

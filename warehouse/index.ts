@@ -42,7 +42,7 @@ export { countStates, type FreshnessRow, readFreshness, type StateCounts } from 
 export { makeCheckNotice, makeRollbackNotice, makeRunNotice } from "./notices/notice.ts"
 export { notifyFreshnessOnce } from "./notices/notified-file.ts"
 export { type NotifiedStates, notifyFreshness } from "./notices/notify-freshness.ts"
-export { postNotice, postOrWarn, type Webhook, webhookFromSettings } from "./notices/webhook.ts"
+export { postNotice, postOrWarn, promptly, type Webhook, webhookFromSettings } from "./notices/webhook.ts"
 export { refreshOpened } from "./opened/opened-files.ts"
 export { findReadable } from "./opened/parts.ts"
 export * from "./opened/runs.ts"

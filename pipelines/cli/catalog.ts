@@ -2,7 +2,7 @@
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import type { CatalogFaulty, CatalogInForce } from "../commodities/catalog/in-force.ts"
-import { CommandFailed, jsonFlag } from "./flags.ts"
+import { CommandFailed, jsonFlag, quietFlag, quietly } from "./flags.ts"
 
 const describe = ({ bundled, catalog: inForce, own }: CatalogInForce) => ({
   folder: own?.folder ?? null,
@@ -60,7 +60,7 @@ const printFaults = ({ faults, message }: CatalogFaulty, json: boolean) =>
 
 const checkCommand = Command.make(
   "check",
-  { json: jsonFlag() },
+  { json: jsonFlag(), quiet: quietFlag },
   Effect.fn(function* ({ json }) {
     const { readCatalogInForce } = yield* Effect.promise(() => import("../commodities/catalog/in-force.ts"))
     const inForce = yield* readCatalogInForce.pipe(
@@ -68,7 +68,7 @@ const checkCommand = Command.make(
     )
     const described = describe(inForce)
     yield* Console.log(json ? JSON.stringify(described) : format(described).join("\n"))
-  })
+  }, quietly)
 ).pipe(
   Command.withDescription(
     "Print which feeds and metrics are in force: the bundled ones and those of LARDER_CATALOG; exits with 2 if one of its lines is invalid"

@@ -1,6 +1,6 @@
 /** Flags that several commands share, the error that ends a command, and the formats of numbers and times. */
 import { dataSets } from "@larder/warehouse"
-import { Duration, Runtime, Schema } from "effect"
+import { Console, Duration, Effect, References, Runtime, Schema } from "effect"
 import { Flag } from "effect/cli"
 
 export const dataSetNames = dataSets.map(({ about: { pipeline } }) => pipeline)
@@ -17,6 +17,20 @@ export const quietFlag = booleanFlag(
   "quiet",
   "Print nothing on success, and only errors otherwise, as cron jobs should"
 )
+
+interface Printing {
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+/** With `quiet`, neither a result nor a warning is printed, but errors are, and the JSON of `json`. */
+export const quietly = <A, E, R>(command: Effect.Effect<A, E, R>, { json, quiet }: Printing) => {
+  if (!quiet) return command
+  const silent = Console.consoleWith((console) =>
+    Effect.provideService(command, Console.Console, json ? console : { ...console, log: () => undefined })
+  )
+  return Effect.provideService(silent, References.MinimumLogLevel, "Error")
+}
 
 export const storesFlag = Flag.File("stores", { mustExist: true }).pipe(
   Flag.withDescription("Read the stores of this JSON list instead of the one in LARDER_STORES"),

@@ -3,11 +3,11 @@ import { catchUp, NoWarehouse, writeLake } from "@larder/warehouse"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"
-import { formatKibibytes, jsonFlag } from "./flags.ts"
+import { formatKibibytes, jsonFlag, quietFlag, quietly } from "./flags.ts"
 
 export const lakeCommand = Command.make(
   "lake",
-  { json: jsonFlag() },
+  { json: jsonFlag(), quiet: quietFlag },
   Effect.fn(function* ({ json }) {
     const layout = yield* openHome
     yield* catchUp(layout)
@@ -18,5 +18,5 @@ export const lakeCommand = Command.make(
     yield* Console.log(
       `${layout.depot.location}/lake has ${generation}. New versions of tables: ${tables.length}, ${formatKibibytes(bytes)}.`
     )
-  })
+  }, quietly)
 ).pipe(Command.withDescription("Write what is live into the lake, as Parquet and Delta logs for other engines"))

@@ -5,7 +5,7 @@ import { Command, Flag } from "effect/cli"
 import { maxReuseAge } from "../run/archive/interrupted-runs.ts"
 import { type Keep, type Pruned, pruneArchive } from "../run/archive/prune.ts"
 import { openHome } from "../run/run.ts"
-import { booleanFlag, formatKibibytes, jsonFlag } from "./flags.ts"
+import { booleanFlag, formatKibibytes, jsonFlag, quietFlag, quietly } from "./flags.ts"
 
 const keepPattern = /^(\d{1,6}) ?(day|run)s?$/
 
@@ -53,14 +53,15 @@ export const pruneCommand = Command.make(
       Flag.withDescription('Runs to keep in any case: those of the last "90 days", or "200 runs" of each data set')
     ),
     dryRun: booleanFlag("dry-run", "Report what would be removed, and remove nothing"),
-    json: jsonFlag()
+    json: jsonFlag(),
+    quiet: quietFlag
   },
   Effect.fn(function* ({ dryRun, json, keep }) {
     const layout = yield* openHome
     yield* pull(layout)
     const pruned = yield* pruneArchive(layout, { keep: parseKeep(keep), dryRun })
     yield* Console.log(json ? JSON.stringify(pruned) : formatPruned(pruned))
-  })
+  }, quietly)
 ).pipe(
   Command.withDescription(
     `Remove from the raw archive what no rebuild needs: runs that failed or were rolled back. ${reusable}`

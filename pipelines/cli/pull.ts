@@ -12,7 +12,7 @@ import {
 import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { homeFolderSetting } from "../run/run.ts"
-import { CommandFailed, formatKibibytes, generationFlag, jsonFlag } from "./flags.ts"
+import { CommandFailed, formatKibibytes, generationFlag, jsonFlag, quietFlag, quietly } from "./flags.ts"
 
 /** Pulls everything and returns the newest generation on this machine. */
 const pullAll = Effect.fnUntraced(function* (layout: Layout, to: number | undefined) {
@@ -27,7 +27,8 @@ export const pullCommand = Command.make(
   "pull",
   {
     to: generationFlag("The generation, such as 41 or larder-000041; the newest by default"),
-    json: jsonFlag()
+    json: jsonFlag(),
+    quiet: quietFlag
   },
   Effect.fn(function* ({ json, to }) {
     const layout = yield* openLayout(yield* homeFolderSetting)
@@ -48,7 +49,7 @@ export const pullCommand = Command.make(
     const generation = generationId(pulled.generation)
     if (json) return yield* Console.log(JSON.stringify({ ...pulled, generation, depot: depot.location }))
     yield* Console.log(`${generation} is in ${dir}: ${formatKibibytes(pulled.bytes)} came from ${depot.location}.`)
-  })
+  }, quietly)
 ).pipe(
   Command.withDescription("Copy what is live in the depot of LARDER_DEPOT to this machine, or the generation of --to")
 )

@@ -6,7 +6,7 @@ import type { Pipeline } from "../run/pipeline.ts"
 import { rebuildDataSet } from "../run/rebuild.ts"
 import { openHome } from "../run/run.ts"
 import { formatRepeated } from "../run/summary.ts"
-import { CommandFailed, DataSetName, jsonFlag } from "./flags.ts"
+import { CommandFailed, DataSetName, jsonFlag, quietFlag, quietly } from "./flags.ts"
 
 export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
   Command.make(
@@ -17,7 +17,8 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
         Argument.withDescription("The data set to rebuild; all by default"),
         Argument.optional
       ),
-      json: jsonFlag("one JSON object per run")
+      json: jsonFlag("one JSON object per run"),
+      quiet: quietFlag
     },
     Effect.fn(function* ({ json, dataSet }) {
       const layout = yield* openHome
@@ -45,5 +46,5 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
       const names = missing.join(" and ")
       const problem = `The raw archive has no run of ${names} to repeat: there is none, or all were rolled back. The published data of ${names} was not changed.`
       return yield* new CommandFailed({ code: 1, problem })
-    })
+    }, quietly)
   ).pipe(Command.withDescription("Rebuild data sets from the raw archive, without the network"))

@@ -3,6 +3,7 @@ import {
   isLakeEnabled,
   makeRollbackNotice,
   postOrWarn,
+  promptly,
   rollback,
   webhookFromSettings,
   writeLakeIfEnabled
@@ -11,6 +12,13 @@ import { Clock, Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openHome } from "../run/run.ts"
 import { DataSetName, dataSetNames, generationFlag, jsonFlag } from "./flags.ts"
+
+const format = ({ data_sets, generation }: Effect.Success<ReturnType<typeof rollback>>) => {
+  const states = Object.entries(data_sets).map(
+    ([name, source]) => `${name} is ${source === null ? "no longer loaded" : `that of ${source}`}`
+  )
+  return `${generation} is live: ${states.join(", ")}. Servers switch to it immediately. The next run starts from there.`
+}
 
 export const rollbackCommand = Command.make(
   "rollback",
@@ -33,18 +41,13 @@ export const rollbackCommand = Command.make(
     yield* isLakeEnabled
     const webhook = yield* webhookFromSettings
     const published = yield* rollback(layout, options)
+    yield* Console.log(json ? JSON.stringify(published) : format(published))
     if (webhook !== undefined) {
       const time = new Date(yield* Clock.currentTimeMillis).toISOString()
-      yield* postOrWarn(webhook, makeRollbackNotice({ ...published, note: Option.getOrNull(options.note), time }))
+      const notice = makeRollbackNotice({ ...published, note: Option.getOrNull(options.note), time })
+      yield* postOrWarn(webhook, notice, promptly)
     }
     yield* writeLakeIfEnabled(layout)
-    if (json) return yield* Console.log(JSON.stringify(published))
-    const states = Object.entries(published.data_sets).map(
-      ([name, source]) => `${name} is ${source === null ? "no longer loaded" : `that of ${source}`}`
-    )
-    yield* Console.log(
-      `${published.generation} is live: ${states.join(", ")}. Servers switch to it immediately. The next run starts from there.`
-    )
   })
 ).pipe(
   Command.withDescription(

@@ -16,7 +16,7 @@ import {
 import { Console, Effect, FileSystem, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openHome } from "../run/run.ts"
-import { formatKibibytes, jsonFlag } from "./flags.ts"
+import { formatKibibytes, jsonFlag, quietFlag, quietly } from "./flags.ts"
 
 const maxAttempts = 5
 
@@ -76,12 +76,13 @@ export const snapshotCommand = Command.make(
       Flag.withMetavar("FILE"),
       Flag.withDescription("The new file; an existing file is not replaced")
     ),
-    json: jsonFlag()
+    json: jsonFlag(),
+    quiet: quietFlag
   },
   Effect.fn(function* ({ json, to }) {
     const written = yield* takeSnapshot(path.resolve(to))
     const { bytes, data_sets, file, generation } = written
     const summary = `${file}: ${formatKibibytes(bytes)}, ${data_sets.join(", ")} of ${generation}`
     yield* Console.log(json ? JSON.stringify(written) : summary)
-  })
+  }, quietly)
 ).pipe(Command.withDescription("Write everything that is live into one ordinary DuckDB file"))

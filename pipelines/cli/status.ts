@@ -19,7 +19,7 @@ import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"
 import { UsageError } from "../run/usage-error.ts"
 import { type Assessed, assessPipeline, type FeedLeftOut, type Status } from "./assess-pipeline.ts"
-import { booleanFlag, CommandFailed, jsonFlag, quietFlag } from "./flags.ts"
+import { booleanFlag, CommandFailed, jsonFlag, quietFlag, quietly } from "./flags.ts"
 
 const kindWords: Readonly<Record<FeedLeftOut["kind"], string>> = {
   partial: "left out in part",
@@ -109,12 +109,7 @@ const joinNames = (assessed: ReadonlyArray<Assessed>, separator = ", ") =>
 /** The end of the command: undefined if a monitor has nothing to report. */
 const findProblem = (assessed: ReadonlyArray<Assessed>, isStrict: boolean) => {
   const withStatus = (...statuses: ReadonlyArray<Status>) => assessed.filter(({ status }) => statuses.includes(status))
-  const [unreadable, failed, unknown, late] = [
-    withStatus("unreadable"),
-    withStatus("failed"),
-    withStatus("unknown"),
-    assessed.filter((one) => one.late.length > 0)
-  ]
+  const [unreadable, failed, unknown] = [withStatus("unreadable"), withStatus("failed"), withStatus("unknown")]
   if (unreadable.length > 0) {
     return new CommandFailed({ code: 1, problem: [...new Set(unreadable.map(({ detail }) => detail))].join("\n") })
   }
@@ -124,15 +119,14 @@ const findProblem = (assessed: ReadonlyArray<Assessed>, isStrict: boolean) => {
   if (unknown.length > 0) {
     return new CommandFailed({ code: 1, problem: `Whether the data is fresh is unknown: ${joinNames(unknown)}.` })
   }
-  if (late.length > 0) return new CommandFailed({ code: 4, problem: `Late: ${joinNames(late)}.` })
-  if (!isStrict) return undefined
-  const problems = [
+  const late = ["Late", assessed.filter((one) => one.late.length > 0)] as const
+  const onlyStrict = [
     ["Bundled samples", withStatus("sample")],
     ["Never published", withStatus("not_loaded")],
     ["Not read", assessed.filter(({ states, status }) => status === "not_read" || states.not_read !== undefined)],
     ["Left out, all or in part", assessed.filter(({ left_out }) => left_out.length > 0)]
   ] as const
-  const found = problems.filter(([, concerned]) => concerned.length > 0)
+  const found = [late, ...(isStrict ? onlyStrict : [])].filter(([, concerned]) => concerned.length > 0)
   if (found.length === 0) return undefined
   return new CommandFailed({
     code: 4,
@@ -154,28 +148,32 @@ export const statusCommand = Command.make(
       "Also exit with 4 for bundled samples, parts that are left out or were not read, and data sets that were never published"
     )
   },
-  Effect.fn(function* ({ json, notify, quiet, strict }) {
-    const layout = yield* openHome
-    yield* pull(layout).pipe(
-      Effect.catch((error) =>
-        Effect.logWarning(`the depot cannot be reached, so this is the state of the last contact: ${error.message}`)
+  Effect.fn(
+    function* ({ json, notify, quiet, strict }) {
+      const layout = yield* openHome
+      yield* pull(layout).pipe(
+        Effect.catch((error) =>
+          Effect.logWarning(`the depot cannot be reached, so this is the state of the last contact: ${error.message}`)
+        )
       )
-    )
-    const states = yield* readLiveStates(layout)
-    if (notify) yield* notifyChanges(layout)
-    const assessed = yield* assessAll(layout, states)
-    const hasRun = states.some(({ last_run }) => last_run !== undefined)
-    const lines = assessed.flatMap((one) => [
-      `${one.status.replace("_", " ").padEnd("not loaded".length)}  ${one.pipeline}: ${one.detail}`,
-      ...detailLines(one)
-    ])
-    const isUnreadable = assessed.some(({ status }) => status === "unreadable")
-    const problem = findProblem(assessed, strict)
-    if (json) yield* Console.log(JSON.stringify(assessed))
-    else if ((hasRun || isUnreadable) && !(quiet && problem === undefined)) yield* Console.log(lines.join("\n"))
-    if (!hasRun && !isUnreadable) return yield* new NoWarehouse({ dir: layout.dir })
-    if (problem !== undefined) return yield* problem
-  })
+      const states = yield* readLiveStates(layout)
+      if (notify) yield* notifyChanges(layout)
+      const assessed = yield* assessAll(layout, states)
+      const hasRun = states.some(({ last_run }) => last_run !== undefined)
+      const lines = assessed.flatMap((one) => [
+        `${one.status.replace("_", " ").padEnd("not loaded".length)}  ${one.pipeline}: ${one.detail}`,
+        ...detailLines(one)
+      ])
+      const isUnreadable = assessed.some(({ status }) => status === "unreadable")
+      const problem = findProblem(assessed, strict)
+      if (json) yield* Console.log(JSON.stringify(assessed))
+      else if ((hasRun || isUnreadable) && !(quiet && problem === undefined)) yield* Console.log(lines.join("\n"))
+      if (!hasRun && !isUnreadable) return yield* new NoWarehouse({ dir: layout.dir })
+      if (problem !== undefined) return yield* problem
+    },
+    // its lines are printed if something is late, so it decides itself
+    (command, { quiet }) => quietly(command, { json: true, quiet })
+  )
 ).pipe(
   Command.withDescription(
     "Report whether each data set is fresh, and what is left out of it: exits with 4 if something is late, with 1 if a last run failed, or if its data cannot be read or judged"

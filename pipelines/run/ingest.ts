@@ -2,6 +2,7 @@
  * Runs `larder-ingest`, alone or with the name of a pipeline: checks the request, runs the pipelines one after the
  * other, and reports how each ended. A failed pipeline does not stop the others.
  */
+import type { RunRecord } from "@larder/schemas"
 import {
   catchUp,
   isLakeEnabled,
@@ -28,6 +29,8 @@ import {
   hasOnlyKnown,
   leftOutError,
   tellFailure,
+  tellInterrupted,
+  tellKilled,
   tellLeftOut
 } from "./summary.ts"
 import { UsageError } from "./usage-error.ts"
@@ -151,11 +154,13 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocati
     days: pipeline.acceptsDays ? days : undefined,
     dryRun,
     acceptShrinkage,
-    onFailed
+    onFailed,
+    onKilled: (runs: ReadonlyArray<RunRecord>) => tellKilled(webhook, runs)
   }
   const result = yield* ingestFromSource(pipeline, options, runOptions).pipe(
     Effect.onError((cause) => reportFailure(pipeline, options, cause, failed)),
     Effect.tapCause((cause) => tellFailure(webhook, pipeline.name, cause, failed)),
+    Effect.onInterrupt(() => tellInterrupted(webhook, pipeline.name, failed)),
     json || quiet ? (effect) => effect : Effect.provide(progressOnStderr)
   )
   if (json) yield* Console.log(formatResultJson(result, dryRun))
@@ -235,13 +240,11 @@ const runPipelines = Effect.fnUntraced(function* (selected: Pipelines, invocatio
 })
 
 const prepareRun = Effect.fnUntraced(function* (
-  available: Pipelines,
   requested: Pipelines,
+  days: DayRange | undefined,
   options: IngestOptions,
   webhook: Webhook | undefined
 ) {
-  yield* checkFlags(available, requested, options)
-  const days = yield* parseDays(options)
   const layout = yield* openHome
   if (!options.dryRun) yield* catchUp(layout) // samples and live data must not mix, even if another machine published one of them
   const live = yield* newestManifest(layout.local)
@@ -257,12 +260,17 @@ const prepareRun = Effect.fnUntraced(function* (
 const ingestAll = Effect.fnUntraced(function* (available: Pipelines, requested: Pipelines, options: IngestOptions) {
   const reportUnprepared = (cause: Cause.Cause<unknown>) =>
     Effect.forEach(requested, (pipeline) => reportFailure(pipeline, options, cause))
-  const configured = yield* Effect.tapCause(webhookFromSettings, reportUnprepared)
+  const [days, configured] = yield* Effect.tapCause(
+    // who calls with flags that cannot be used sees that: no notice
+    Effect.all([Effect.andThen(checkFlags(available, requested, options), parseDays(options)), webhookFromSettings]),
+    reportUnprepared
+  )
   const webhook = options.dryRun ? undefined : configured
   const names = requested.map(({ name }) => name).join(", ")
-  const prepared = yield* prepareRun(available, requested, options, webhook).pipe(
+  const prepared = yield* prepareRun(requested, days, options, webhook).pipe(
     Effect.tapCause(reportUnprepared),
-    Effect.tapCause((cause) => tellFailure(webhook, names, cause))
+    Effect.tapCause((cause) => tellFailure(webhook, names, cause)),
+    Effect.onInterrupt(() => tellInterrupted(webhook, names))
   )
   if (prepared === undefined) return
   const exit = yield* Effect.exit(runPipelines(prepared.selected, prepared.invocation))

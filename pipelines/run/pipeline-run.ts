@@ -1,6 +1,7 @@
 /** A run of a pipeline: what was requested, and its record as it begins. */
 import type { FeedLeftOut, RunRecord } from "@larder/schemas"
 import type { Layout } from "@larder/warehouse"
+import type { Effect } from "effect"
 import type { DayRange, Pipeline } from "./pipeline.ts"
 
 /** What is known of a run that failed, or that was interrupted after its data went live. */
@@ -19,6 +20,8 @@ export interface RunOptions {
   readonly stores?: string | undefined
   /** Called once for a run that fails, also by an interrupt: no error could carry it then. */
   readonly onFailed?: (run: FailedRun) => void
+  /** Earlier runs that were killed, of any pipeline, each once: this run has recorded them. */
+  readonly onKilled?: (runs: ReadonlyArray<RunRecord>) => Effect.Effect<void>
 }
 
 /** A run that is repeated from the archive keeps its identity. */

@@ -120,7 +120,8 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   if (!options.dryRun) {
     yield* catchUp(layout)
     yield* refreshOpened(layout) // a run may have been killed before it did this
-    yield* recordKilledRuns(layout)
+    const killed = yield* recordKilledRuns(layout)
+    yield* options.onKilled?.(killed) ?? Effect.void
     yield* rebuildOlderMapping(pipeline, layout).pipe(recordingFailureOf(pipelineRun))
   }
   return yield* readAndPublish(pipelineRun)

@@ -4,9 +4,9 @@
  * same whether or not it arrives.
  */
 import { RunRecord } from "@larder/schemas"
-import { makeRunNotice, postOrWarn, type Webhook } from "@larder/warehouse"
-import { exitCodeOf, expectedMessages } from "@larder/warehouse/cli"
-import { Cause, Clock, Effect, Exit } from "effect"
+import { makeRunNotice, postOrWarn, promptly, type Webhook } from "@larder/warehouse"
+import { expectedMessages, StopSignal } from "@larder/warehouse/cli"
+import { Cause, Clock, Effect } from "effect"
 import { classifyFailure } from "./failed-run.ts"
 import type { FailedRun } from "./pipeline-run.ts"
 import type { IngestResult } from "./read-and-publish.ts"
@@ -114,12 +114,6 @@ export const formatUnpublishedJson = ({ dryRun, failed, outcome, pipeline, probl
   return JSON.stringify(output)
 }
 
-const usageError = 2
-
-/** Whoever interrupts a run, or calls it with flags or settings that cannot be used, knows. */
-const isKnownToCaller = (cause: Cause.Cause<unknown>) =>
-  Cause.hasInterruptsOnly(cause) || exitCodeOf(Exit.failCause(cause)) === usageError
-
 /** `webhook` is undefined without the setting, and in a dry run; `failed` is the run, if one had begun. */
 export const tellFailure = Effect.fnUntraced(function* (
   webhook: Webhook | undefined,
@@ -127,7 +121,7 @@ export const tellFailure = Effect.fnUntraced(function* (
   cause: Cause.Cause<unknown>,
   failed?: FailedRun
 ) {
-  if (webhook === undefined || isKnownToCaller(cause)) return
+  if (webhook === undefined || Cause.hasInterruptsOnly(cause)) return
   const { left_out = [], run = null } = failed ?? {}
   const notice = makeRunNotice({
     pipeline,
@@ -139,6 +133,32 @@ export const tellFailure = Effect.fnUntraced(function* (
   })
   yield* postOrWarn(webhook, notice)
 })
+
+const tellStopped = (webhook: Webhook, pipeline: string, id: string, run: RunRecord | null, message: string) =>
+  postOrWarn(webhook, makeRunNotice({ pipeline, id, problem: "failed", message, run, left_out: [] }), promptly)
+
+/** Tells of a run that SIGTERM interrupts. Who presses Ctrl-C knows. If its data was live before, nothing is lost. */
+export const tellInterrupted = Effect.fnUntraced(function* (
+  webhook: Webhook | undefined,
+  pipeline: string,
+  interrupted?: FailedRun
+) {
+  const signal = (yield* StopSignal)()
+  const { run = null } = interrupted ?? {}
+  if (webhook === undefined || signal !== "SIGTERM") return
+  if (run !== null && run.outcome !== "interrupted") return
+  const id = run?.run_id ?? newRunId(pipeline, yield* Clock.currentTimeMillis)
+  const message = "SIGTERM stopped it, as a shutdown, a time limit or a service manager does. Start it again."
+  yield* tellStopped(webhook, pipeline, id, run, message)
+})
+
+/** Tells of runs that could not tell themselves. */
+export const tellKilled = (webhook: Webhook | undefined, runs: ReadonlyArray<RunRecord>) =>
+  Effect.forEach(
+    webhook === undefined ? [] : runs.map((run) => ({ run, webhook })),
+    ({ run, webhook }) => tellStopped(webhook, run.pipeline, run.run_id, run, run.message ?? ""),
+    { discard: true }
+  )
 
 export const tellLeftOut = (
   webhook: Webhook | undefined,

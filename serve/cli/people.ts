@@ -122,7 +122,7 @@ const reset = Command.make(
   }, withPeople)
 ).pipe(
   Command.withDescription(
-    "Reset a password: print a one-time link to choose a new one, and mail it if there is a mail server; the old one stops working"
+    "Reset a password: print a one-time link to choose a new one, valid for an hour, and mail it if there is a mail server; the old one stops working"
   )
 )
 

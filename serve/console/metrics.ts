@@ -1,10 +1,11 @@
 /**
  * The metrics of `/metrics` except the counts and durations of responses: the pipeline, the ledger, the generation, the
- * request log, sign-ins, and the card processor's events.
+ * request log, sign-ins, the card processor's events, and what the server sends.
  */
 import { formatLabels, type Limiter, type Metric, type RequestPipeline } from "../api/index.ts"
 import type { EventCounts } from "../billing/index.ts"
 import type { LedgerAccess } from "../ledger/index.ts"
+import type { Deliveries } from "../notices/index.ts"
 import type { SignIns } from "../people/index.ts"
 
 const makeMetric = (type: Metric["type"], name: string, help: string, value: () => number): Metric => ({
@@ -37,7 +38,8 @@ export const makeMetrics = (
   swaps: () => number,
   unloggedRequests: () => number,
   signIns: () => SignIns,
-  events: () => EventCounts
+  events: () => EventCounts,
+  deliveries: Deliveries
 ): ReadonlyArray<Metric> => [
   makeMetric("gauge", "larder_requests_in_flight", "Calls that are being processed.", pipeline.inFlight),
   makeMetric(
@@ -58,5 +60,14 @@ export const makeMetrics = (
     makeMetric("counter", `larder_ledger_${name}_total`, help, () => ledger.counters[counter])
   ),
   makeOutcomeCounter("larder_sign_ins_total", "Attempts to sign in to the console by outcome.", signIns),
-  makeOutcomeCounter("larder_webhook_events_total", "Events of the card processor by outcome.", events)
+  makeOutcomeCounter("larder_webhook_events_total", "Events of the card processor by outcome.", events),
+  {
+    name: "larder_deliveries_total",
+    type: "counter",
+    help: "Tries to deliver a notice or a mail by outcome.",
+    values: () =>
+      Object.entries(deliveries).flatMap(([kind, outcomes]) =>
+        Object.entries(outcomes).map(([outcome, count]) => [formatLabels({ kind, outcome }), count] as const)
+      )
+  }
 ]

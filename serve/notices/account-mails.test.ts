@@ -3,6 +3,8 @@ import type { AccountAlert } from "../billing/index.ts"
 import { compareAlerts } from "./account-mails.ts"
 import type { NotifiedState } from "./notified-tables.ts"
 
+/** Two hours after the rows of `row`. */
+const now = Date.parse("2026-12-01T02:00:00.000Z")
 const consoleUrl = "https://console.example"
 const ada = { id: "pers_ada", account_id: "acct_a", email: "ada@example.com" }
 const bob = { id: "pers_bob", account_id: "acct_a", email: "bob@example.com" }
@@ -17,7 +19,7 @@ const alert = (set: Partial<AccountAlert> = {}): AccountAlert => ({
   path: "/billing",
   ...set
 })
-const stopped = alert({ topic: "recharge", state: "stopped", subject: "Stopped", text: "It was stopped.", path: "/x" })
+const stopped = alert({ topic: "stop", state: "stopped", subject: "Stopped", text: "It was stopped.", path: "/x" })
 const row = (person: typeof ada, state = "low", notified_at = "2026-12-01T00:00:00.000Z"): NotifiedState => ({
   subject: `account ${person.account_id} balance ${person.id}`,
   state,
@@ -27,7 +29,7 @@ const compare = (
   alerts: ReadonlyArray<AccountAlert>,
   notified: ReadonlyArray<NotifiedState> = [],
   people: ReadonlyArray<typeof ada> = [ada, bob, eve]
-) => compareAlerts(alerts, people, notified, consoleUrl)
+) => compareAlerts(alerts, people, notified, consoleUrl, now)
 const idOf = (...given: Parameters<typeof compare>) => compare(...given).mails[0]?.mail.id
 
 describe("mails about an account", () => {
@@ -72,13 +74,26 @@ the balance below which it is sent, and auto-recharge.
     const first = idOf([alert()])
     assert.strictEqual(idOf([alert({ text: "The balance is $0.40." })]), first)
     const ids = [first, idOf([alert()], [row(ada)]), idOf([alert()], [row(ada, "ended"), row(bob)])]
-    const later = idOf([alert()], [row(ada, "ended", "2026-12-02T00:00:00.000Z"), row(bob)])
+    const later = idOf([alert()], [row(ada, "ended", "2026-12-01T01:00:00.000Z"), row(bob)])
     assert.strictEqual(new Set([...ids, later]).size, 4)
   })
 
   it("are not sent when something is right again, which is only stored", () => {
     const { ended, forget, mails } = compare([], [row(ada), row(bob, "ended")])
-    assert.deepStrictEqual([mails, ended, forget], [[], [{ subject: row(ada).subject, state: "ended" }], []])
+    assert.deepStrictEqual([mails, ended, forget], [[], [row(ada, "ended")], []])
+  })
+
+  it("wait for an hour after the last one, except about a stop, whatever was chosen in between", () => {
+    const recent = "2026-12-01T01:00:01.000Z"
+    const { mails } = compare(
+      [alert(), stopped],
+      [row(ada, "low at another amount", recent), row(bob, "ended", recent)]
+    )
+    assert.deepStrictEqual(
+      mails.map(({ remember }) => remember.map(({ state }) => state)),
+      [["stopped"], ["stopped"]]
+    )
+    assert.deepStrictEqual(compare([], [row(ada, "low", recent)], []).forget, []) // or switching off and on would repeat it
   })
 
   it("leave no rows of people who were removed", () => {

@@ -20,14 +20,20 @@ interface AccountMail {
 
 interface Comparison {
   readonly mails: ReadonlyArray<AccountMail>
-  /** Rows of what is no longer wrong. */
-  readonly ended: ReadonlyArray<State>
-  /** Rows of people who were removed, and of accounts that no longer want mails. */
+  /** Rows of what is no longer wrong. They keep the time of the last mail. */
+  readonly ended: ReadonlyArray<NotifiedState>
+  /** Rows of people who were removed, and of accounts that no longer want mails, an hour after their last mail. */
   readonly forget: ReadonlyArray<string>
 }
 
 const endedState = "ended"
-const topics: ReadonlyArray<AccountAlert["topic"]> = ["balance", "recharge"]
+const topics: ReadonlyArray<AccountAlert["topic"]> = ["balance", "stop", "ceiling"]
+/**
+ * The least time between two mails to a person about the balance, or about a ceiling. Otherwise one person could fill the
+ * mailboxes of all others by choosing another amount, or by switching auto-recharge off and on, again and again. A mail
+ * that would come earlier waits. Nobody stops auto-recharge by a choice, so that is mailed at once.
+ */
+const minInterval = 60 * 60_000
 const subjectOf = ({ account_id, id }: Recipient, topic: AccountAlert["topic"]) =>
   `${accountPrefix}${account_id} ${topic} ${id}`
 
@@ -53,15 +59,22 @@ export const compareAlerts = (
   alerts: ReadonlyArray<AccountAlert>,
   people: ReadonlyArray<Recipient>,
   notified: ReadonlyArray<NotifiedState>,
-  consoleUrl: string
+  consoleUrl: string,
+  /** Unix milliseconds. */
+  now: number
 ): Comparison => {
   const rows = new Map(notified.map((row) => [row.subject, row]))
+  const isRecent = (row: NotifiedState | undefined) =>
+    row !== undefined && Date.parse(row.notified_at) > now - minInterval
   const alertsOf = Map.groupBy(alerts, ({ account }) => account.id)
   const mails: Array<AccountMail> = []
-  const ended: Array<State> = []
+  const ended: Array<NotifiedState> = []
   for (const person of people) {
     const own = alertsOf.get(person.account_id) ?? []
-    const [first, ...others] = own.filter(({ state, topic }) => rows.get(subjectOf(person, topic))?.state !== state)
+    const [first, ...others] = own.filter(({ state, topic }) => {
+      const row = rows.get(subjectOf(person, topic))
+      return row?.state !== state && (topic === "stop" || !isRecent(row))
+    })
     if (first !== undefined) {
       const remember = [first, ...others].map(({ state, topic }) => ({ subject: subjectOf(person, topic), state }))
       // differs from the mail about an earlier occurrence of the same
@@ -72,9 +85,10 @@ export const compareAlerts = (
     for (const topic of topics) {
       const row = rows.get(subjectOf(person, topic))
       const isOver = row !== undefined && row.state !== endedState && !own.some((alert) => alert.topic === topic)
-      if (isOver) ended.push({ subject: row.subject, state: endedState })
+      if (isOver) ended.push({ ...row, state: endedState })
     }
   }
   const known = new Set(people.flatMap((person) => topics.map((topic) => subjectOf(person, topic))))
-  return { mails, ended, forget: [...rows.keys()].filter((subject) => !known.has(subject)) }
+  const forgettable = [...rows.values()].filter((row) => !known.has(row.subject) && !isRecent(row))
+  return { mails, ended, forget: forgettable.map(({ subject }) => subject) }
 }

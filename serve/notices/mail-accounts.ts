@@ -66,15 +66,9 @@ export const makeAccountMails = (mailer: Mailer, consoleUrl: () => string) => {
     const { accounts, alerts } = yield* listAccountAlerts()
     const notified = yield* readNotified(database, "accounts")
     const people = (yield* People.use((people) => people.all)).filter(({ account_id }) => accounts.has(account_id))
-    const { ended, forget, mails } = compareAlerts(alerts, people, notified, consoleUrl())
-    const notified_at = new Date(yield* Clock.currentTimeMillis).toISOString()
-    if (ended.length + forget.length > 0) {
-      yield* recordNotified(
-        database,
-        ended.map((row) => ({ ...row, notified_at })),
-        forget
-      )
-    }
+    const now = yield* Clock.currentTimeMillis
+    const { ended, forget, mails } = compareAlerts(alerts, people, notified, consoleUrl(), now)
+    if (ended.length + forget.length > 0) yield* recordNotified(database, ended, forget)
     const [first, ...others] = yield* sendAll(mails, server)
     if (first === undefined) return
     const more = others.length === 0 ? "" : ` ${others.length} more were not delivered either.`

@@ -9,8 +9,8 @@ import { type Invited, type NewInvitation, OpenInvitation, type Person } from ".
 import { hashToken, newToken } from "./tokens.ts"
 
 const validMs = 7 * 24 * 60 * 60_000
-/** For a link that anyone can request who knows the address. */
-const requestedValidMs = 60 * 60_000
+/** For a new password: who opens such a link gets an existing login, so it must not stay in terminals and mailboxes. */
+const resetValidMs = 60 * 60_000
 
 /** Derived from the hash of the token. It grants no access. */
 const publicId = "'inv_' || substr(token_sha256, 1, 20)"
@@ -81,13 +81,9 @@ export const writeFirstInvitation = (statements: Statements, account_id: string)
     insertInvitation(statements, { account_id, email: null, is_operator: true, is_first: true })
   )
 
-/** A link for choosing a new password. */
+/** A link for choosing a new password, valid for an hour. Earlier ones stay valid. */
 export const writeReset = (statements: Statements, { id, ...person }: Person) =>
-  insertInvitation(statements, { ...person, person_id: id })
-
-/** The same, valid for an hour, for a person who has requested it. Earlier links stay valid. */
-export const writeRequestedReset = (statements: Statements, { id, ...person }: Person) =>
-  insertInvitation(statements, { ...person, person_id: id }, requestedValidMs)
+  insertInvitation(statements, { ...person, person_id: id }, resetValidMs)
 
 export const withdrawResets = ({ run }: Statements, personId: string) =>
   run("delete from console.invitation where person_id = $1 and used_at is null", [personId])

@@ -17,7 +17,6 @@ import {
   withdrawResets,
   writeFirstInvitation,
   writeInvitation,
-  writeRequestedReset,
   writeReset
 } from "./invitations.ts"
 import { describeAccepted, describeOwnChange, ifMade } from "./logged-changes.ts"
@@ -156,7 +155,7 @@ const make = Effect.gen(function* () {
     }),
     /**
      * For a forgotten password: ends the person's sessions, makes the old password useless, and creates a link for
-     * choosing a new one. Earlier links of this kind stop working.
+     * choosing a new one, valid for an hour. Earlier links of this kind stop working.
      */
     reset: Effect.fn("People.reset")(function* (personId: string) {
       const hash = yield* passwords.unmatchableHash
@@ -176,7 +175,7 @@ const make = Effect.gen(function* () {
      * Creates a link for choosing a new password, valid for an hour, for a person who has requested it. Until it is used,
      * the old password and all sessions stay valid.
      */
-    resetOnRequest: (person: Person) => database.transaction((statements) => writeRequestedReset(statements, person)),
+    resetOnRequest: (person: Person) => database.transaction((statements) => writeReset(statements, person)),
     /** Does `work`, which mails a link to the address. Returns whether it did: at most three a day go to one address. */
     withinMailLimit: <A, E, R>(email: string, work: Effect.Effect<A, E, R>) => withinMailLimit(database, email, work),
     /**

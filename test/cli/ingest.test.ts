@@ -1,40 +1,26 @@
 /** Calls of `larder-ingest`: by turbo, for one pipeline and for all, and calls that it refuses before it fetches anything. */
-import { spawn } from "node:child_process"
-import { once } from "node:events"
+import { type SpawnOptions, spawn } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { inject } from "vitest"
 import { copyForTest, makeTestFolder, query } from "../end-to-end/ingesting.ts"
 import { type Bodies, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
+import { startSilentProxy } from "../support/pipelines/silent-proxy.ts"
 import { cleanEnvironment, type Environment, run, start, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
 const bin = path.join(repository, "node_modules/.bin")
+const page = path.join(repository, "docs/ingesting.md")
+const spawnOptions = (environment: Environment): SpawnOptions => ({
+  cwd: repository,
+  detached: true, // a separate process group, as on a terminal
+  env: { ...cleanEnvironment({ TURBO_TELEMETRY_DISABLED: "1", ...environment }), PATH: `${bin}:${process.env.PATH}` },
+  stdio: ["ignore", "pipe", "pipe"]
+})
 const startTurbo = (args: ReadonlyArray<string>, environment: Environment) =>
-  spawn(path.join(bin, "turbo"), ["run", "ingest", ...args], {
-    cwd: repository,
-    detached: true, // a separate process group, as on a terminal
-    env: { ...cleanEnvironment({ TURBO_TELEMETRY_DISABLED: "1", ...environment }), PATH: `${bin}:${process.env.PATH}` },
-    stdio: ["ignore", "pipe", "pipe"]
-  })
+  spawn(path.join(bin, "turbo"), ["run", "ingest", ...args], spawnOptions(environment))
 const runTurbo = (args: ReadonlyArray<string>, environment: Environment) => waitForExit(startTurbo(args, environment))
-
-/**
- * Starts a proxy that never responds, and returns settings for a run to use it. A connected run then waits for its first
- * response: interrupted earlier, it would have no id yet, and later, it might have published.
- */
-const startSilentProxy = async () => {
-  const proxy = createServer((socket) => socket.on("error", () => {}).resume()) // a run closes the connection when it ends
-  await once(proxy.listen(0, "127.0.0.1"), "listening")
-  const address = proxy.address()
-  assert(address !== null && typeof address === "object")
-  return {
-    settings: { LARDER_SOURCES: "live", HTTPS_PROXY: `http://127.0.0.1:${address.port}` },
-    connected: once(proxy, "connection").then(() => proxy.close())
-  }
-}
 
 /** Lists the files of a home that a fetch or a publication creates. */
 const listTraces = (home: string) =>
@@ -51,15 +37,16 @@ const parseObjects = (stdout: string) =>
     .map((line): Readonly<Record<string, unknown>> => JSON.parse(line))
 
 describe("npx turbo run ingest", () => {
-  it("runs every pipeline in one task, with any home, and passes each the arguments after -- that apply to it", async () => {
+  it("runs every pipeline with any home and the arguments that apply to it, and has pure JSON as documented", async () => {
     const home = path.join(makeTestFolder(), "pipeline=none/it's a [home]*")
-    const args = ["--log-prefix=none", "--", "--json", "--dry-run", "--from", "2026-09-01", "--to", "2026-09-30"]
-    const { code, stderr, stdout } = await runTurbo(args, { LARDER_HOME: home })
+    const documented = /`(npx turbo run ingest .*-- --json)( \| grep .*?)`/.exec(readFileSync(page, "utf8"))
+    const [, command = "", filter = ""] = documented ?? []
+    const shell = `set -o pipefail; ${command} --dry-run --from 2026-09-01 --to 2026-09-30${filter}`
+    const child = spawn("bash", ["-c", shell], spawnOptions({ LARDER_HOME: home }))
+    const { code, stderr, stdout } = await waitForExit(child)
     assert.strictEqual(code, 0, stdout + stderr)
-    assert.include(stdout, "1 successful, 1 total")
-    const runs = [...stdout.matchAll(/^\{.*"dry_run".*\}$/gm)].map(([json]) => JSON.parse(json))
     assert.deepStrictEqual(
-      runs.map(({ outcome, pipeline, window_from }) => ({ outcome, pipeline, window_from })),
+      parseObjects(stdout).map(({ outcome, pipeline, window_from }) => ({ outcome, pipeline, window_from })),
       [
         { outcome: "would_publish", pipeline: "commodities", window_from: "2026-09-01" },
         { outcome: "would_publish", pipeline: "branded-foods", window_from: null },

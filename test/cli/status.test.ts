@@ -100,6 +100,11 @@ describe("larder-ingest status", () => {
       lines[3] ?? "",
       /^ {2}late: store old\.example\.com\. The next read is expected by 2026-01-03 10:00 UTC/
     )
+    const strict = await readStatus({ publish: oneLateStore, runs, flags: ["--strict"] })
+    assert.deepStrictEqual(
+      [strict.code, strict.problems],
+      [4, "larder-ingest: Late: storefronts. Never published: commodities, branded-foods.\n"]
+    )
     const { stdout } = await readStatus({ publish: oneLateStore, runs, flags: ["--json"] })
     const stores: Printed | undefined = JSON.parse(stdout)[2]
     assert.deepStrictEqual(

@@ -27,7 +27,7 @@ afterAll(() => removeFolder(home))
 
 describe("a server with a mail server", () => {
   it("mails an invitation, and a link for a new password that ends the sessions; links lead to its public address", async () => {
-    const mails = await startMailServer()
+    const mails = await startMailServer("accept", "accept", { rcpt: 450 })
     const { LARDER_CONSOLE_URL: origin } = mails.settings
     const server = await startServer(home, addQuickPasswords(mails.settings))
     const browser = makeBrowser(server.console, origin)
@@ -62,6 +62,10 @@ describe("a server with a mail server", () => {
       expect((await browser.get("/")).location).toBe("/sign-in")
       expect((await browser.post("/sign-in", { email, password: first })).status).toBe(422)
       expect((await browser.post("/sign-in", { email, password: second })).location).toBe("/")
+      await requestLink(email)
+      const readMetrics = async () => (await fetch(`${server.console}/metrics`)).text()
+      await expect.poll(readMetrics).toContain('larder_deliveries_total{kind="mail",outcome="failed"} 1\n')
+      expect(await readMetrics()).toContain('larder_deliveries_total{kind="mail",outcome="delivered"} 2\n')
       expect(await server.stop()).toBe(0)
       expect(mails.received.length).toBe(2)
       for (const secret of [mailPassword, encodeURIComponent(mailPassword), link.slice(-43), email]) {

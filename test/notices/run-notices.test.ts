@@ -1,5 +1,5 @@
 /** The notices of real runs and commands, at a real webhook. About ten runs. */
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { copyForTest, makeTestFolder, parseRunRecord, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
@@ -13,7 +13,8 @@ import {
   feedNamed,
   writeRecordings
 } from "../support/pipelines/commodity-payloads.ts"
-import { type Environment, run } from "../support/programs.ts"
+import { startSilentProxy } from "../support/pipelines/silent-proxy.ts"
+import { type Environment, run, start, waitForExit } from "../support/programs.ts"
 import { editLiveData } from "../support/warehouse/edit-published.ts"
 import { startReceiver, webhookSecret, webhookToken } from "../support/webhook-receiver.ts"
 
@@ -84,9 +85,31 @@ describe("a run with LARDER_NOTIFY_URL", () => {
     const ends = [
       await replay(copyForTest(home), everyFeed(), receiver.settings),
       await replay(copyForTest(home), twoFeeds, receiver.settings, "--dry-run"),
-      await ingest(home, ["commodities", "--from", "2026-09-01"], receiver.settings)
+      await ingest(home, ["commodities", "--from", "2026-09-01"], receiver.settings),
+      await ingest(home, ["commodities", "--form", "2026-09-01"], { ...receiver.settings, LARDER_SOURCE: "live" })
     ]
-    expect([ends.map(({ code }) => code), receiver.received]).toEqual([[0, 4, 2], []])
+    expect([ends.map(({ code }) => code), receiver.received]).toEqual([[0, 4, 2, 2], []])
+  })
+
+  it.each([
+    ["a misspelled setting", { LARDER_SOURCE: "live" }, /there is no LARDER_SOURCE\. Did you mean LARDER_SOURCES\?$/],
+    ["a setting of a wrong value", { LARDER_SOURCES: "lives" }, /LARDER_SOURCES/],
+    [
+      "a file of a secret that is missing",
+      { MARS_API_KEY_FILE: "/gone/key" },
+      /MARS_API_KEY_FILE names, does not exist$/
+    ],
+    ["a catalog that cannot be used", { LARDER_CATALOG: "/gone/catalog" }, /LARDER_CATALOG/]
+  ] as const)("reports %s, which nobody sees in cron", async (_, settings, problem) => {
+    const receiver = await startReceiver()
+    const file = path.join(makeTestFolder(), "secret")
+    writeFileSync(file, `${webhookSecret}\n`)
+    const webhook = { LARDER_NOTIFY_URL: receiver.url, LARDER_NOTIFY_SECRET_FILE: file }
+    const { code, problems } = await ingest(home, ["commodities", "--quiet"], { ...webhook, ...settings })
+    const [notice, ...others] = receiver.received
+    expect([code, notice?.type, notice?.data.run, others]).toEqual([2, "run.failed", null, []])
+    expect(notice?.data.message).toMatch(problem)
+    expect(problems).toContain(notice?.data.message)
   })
 
   it("ends as without it if nobody listens there: one warning, without the address", async () => {
@@ -107,7 +130,61 @@ describe("a run with LARDER_NOTIFY_URL", () => {
   })
 })
 
+/** Starts a live run that waits for its first response. */
+const startWaitingRun = async (at: string, webhook: Environment) => {
+  const { connected, settings } = await startSilentProxy()
+  const child = start("larder-ingest", ["commodities", "--json"], { LARDER_HOME: at, ...settings, ...webhook })
+  const ended = waitForExit(child)
+  await Promise.race([connected, ended])
+  return (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return ended
+  }
+}
+
+describe("a run that is stopped", () => {
+  it("reports SIGTERM, as of a shutdown or a time limit, and not Ctrl-C, of which the caller knows", async () => {
+    const receiver = await startReceiver()
+    const interrupt = await startWaitingRun(path.join(makeTestFolder(), "home"), receiver.settings)
+    expect((await interrupt("SIGINT")).code).toBe(130)
+    expect(receiver.received).toEqual([])
+    const terminate = await startWaitingRun(path.join(makeTestFolder(), "home"), receiver.settings)
+    const ended = await terminate("SIGTERM")
+    expect(ended.code).toBe(130)
+    expect(receiver.received).toMatchObject([
+      { id: parseRunRecord(ended).run_id, type: "run.failed", data: { run: { outcome: "interrupted" } } }
+    ])
+    expect(receiver.received[0]?.text).toMatch(/^Larder: the run of commodities failed\nSIGTERM stopped it, /)
+  })
+
+  it("is reported once by the next run if it was killed", async () => {
+    const receiver = await startReceiver()
+    const at = path.join(makeTestFolder(), "home")
+    const kill = await startWaitingRun(at, receiver.settings)
+    expect((await kill("SIGKILL")).signal).toBe("SIGKILL")
+    expect(receiver.received).toEqual([])
+    for (let n = 0; n < 2; n++) expect((await replay(at, everyFeed(), receiver.settings)).code).toBe(0)
+    const [notice, ...others] = receiver.received
+    expect([notice?.type, others]).toEqual(["run.failed", []])
+    expect(notice?.text).toMatch(
+      /^Larder: the run of commodities failed\nThe program was killed, or its machine stopped, /
+    )
+    expect(notice?.data.run).toMatchObject({ run_id: notice?.id, outcome: "interrupted" })
+  })
+})
+
 describe("a rollback", () => {
+  it("prints what is live before it waits for a webhook that does not answer", async () => {
+    const copy = copyForTest(home)
+    await replay(copy, everyFeed())
+    const receiver = await startReceiver("hang")
+    const child = start("larder-ingest", ["rollback"], { LARDER_HOME: copy, ...receiver.settings })
+    const ended = waitForExit(child)
+    await receiver.waitFor(1)
+    child.kill("SIGKILL")
+    expect((await ended).stdout).toContain("larder-000003 is live: ")
+  })
+
   it("is reported with its note and what is live", async () => {
     const copy = copyForTest(home)
     await replay(copy, everyFeed())

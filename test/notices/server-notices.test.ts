@@ -116,7 +116,7 @@ describe.each(consoleDatabaseKinds)("a server over %s whose clock is a day ahead
 })
 
 describe("a server that is killed after its POST arrived, and before it is recorded", () => {
-  it("is followed by one that repeats the notice with the same id", async () => {
+  it("is followed by one that repeats the notice with the same id, and counts it in /metrics", async () => {
     const receiver = await startReceiver("hang", 200)
     const copy = copyForTest(home)
     const killed = await startServer(copy, receiver.settings)
@@ -127,6 +127,9 @@ describe("a server that is killed after its POST arrived, and before it is recor
     ledger.close()
     const next = await startServer(copy, receiver.settings)
     await receiver.waitFor(2)
+    await expect
+      .poll(async () => (await fetch(`${next.console}/metrics`)).text())
+      .toContain('larder_deliveries_total{kind="notice",outcome="delivered"} 1\n')
     expect(await next.stop()).toBe(0)
     const [first, second] = receiver.received
     expect([second?.id, second?.data]).toEqual([first?.id, first?.data])

@@ -82,14 +82,31 @@ inEachSetup((name, within) => {
             yield* checkOnOther()
             yield* setup.spend(10_000)
             yield* checkOnOther()
+            assert.deepStrictEqual(takeMails(), []) // at most one in an hour
+            yield* setup.advanceClock(60 * minute)
+            yield* checkOnOther()
             const second = takeMails()
             assert.strictEqual(second.length, 2)
             assert.strictEqual(new Set([...first, ...second].map(({ id }) => id)).size, 4)
-            yield* saveLowBalance(setup, billing, null)
-            yield* checkOnOther()
+
+            // saving fills no mailbox: the same again changes nothing, and a new choice is mailed an hour later
+            yield* setup.advanceClock(60 * minute)
             yield* saveLowBalance(setup, billing, 5_000)
             yield* checkOnOther()
-            assert.strictEqual(takeMails().length, 2) // a new choice is a new question
+            assert.deepStrictEqual(takeMails(), [])
+            for (const credits of [null, 6_000, 1_000, 5_000]) {
+              yield* saveLowBalance(setup, billing, credits)
+              yield* checkOnOther()
+            }
+            assert.strictEqual(takeMails().length, 2)
+            for (const credits of [null, 6_000, 1_000, 5_000]) {
+              yield* saveLowBalance(setup, billing, credits)
+              yield* checkOnOther()
+            }
+            assert.deepStrictEqual(takeMails(), [])
+            yield* setup.advanceClock(60 * minute)
+            yield* checkOnOther()
+            assert.strictEqual(takeMails().length, 2)
           })
         )
       )

@@ -1,9 +1,10 @@
 /**
  * The environment of a program, as its settings. It is read before anything else happens: a misspelled name would be
- * ignored, and `LARDER_SOURCE=live` would publish samples.
+ * ignored, and `LARDER_SOURCE=live` would publish samples. With such a name, reading any setting fails, and every command
+ * reads one before it does anything.
  */
 import { failSetting, settingSections, suggestName, testSettings } from "@larder/schemas"
-import { type Config, ConfigProvider, Effect, FileSystem, type Layer } from "effect"
+import { ConfigProvider, Effect, FileSystem, type Layer } from "effect"
 import { causeText } from "../disk.ts"
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -71,9 +72,34 @@ const readVariables = Effect.fnUntraced(function* (program: string, variables: V
   return ConfigProvider.fromEnvRecord({ ...Object.fromEntries(own), ...(yield* readFiles(program, variables)) })
 })
 
+const namesOfWebhook = ["LARDER_NOTIFY_URL", "LARDER_NOTIFY_SECRET"]
+const isOfWebhook = (name: string) => namesOfWebhook.includes(name.replace(/_FILE$/, ""))
+
+/** Fails for every setting but those of the webhook: a run in cron can tell its operator that it cannot start. */
+const refuseAllButWebhook = Effect.fnUntraced(function* (
+  program: string,
+  variables: Variables,
+  refused: ConfigProvider.SourceError
+) {
+  const own = Object.fromEntries(Object.entries(variables).filter(([name]) => isOfWebhook(name)))
+  const inFiles = yield* readFiles(program, own).pipe(Effect.orElseSucceed(() => undefined))
+  const webhook = inFiles && ConfigProvider.fromEnvRecord({ ...own, ...inFiles })
+  return ConfigProvider.make((path) =>
+    webhook !== undefined && isOfWebhook(String(path[0])) ? webhook.load(path) : Effect.fail(refused)
+  )
+})
+
 /** `variables` is called at each start, for a process that runs several commands. */
 export const settingsFrom = (
   program: string,
   variables: () => Variables
-): Layer.Layer<never, Config.ConfigError, FileSystem.FileSystem> =>
-  ConfigProvider.layer(Effect.suspend(() => readVariables(program, variables())))
+): Layer.Layer<never, never, FileSystem.FileSystem> => {
+  const read = Effect.suspend(() =>
+    readVariables(program, variables()).pipe(
+      Effect.catchTag("ConfigError", ({ cause: { message } }) =>
+        refuseAllButWebhook(program, variables(), new ConfigProvider.SourceError({ message }))
+      )
+    )
+  )
+  return ConfigProvider.layer(read)
+}

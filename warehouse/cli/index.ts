@@ -2,5 +2,6 @@
 export { makeFolders } from "../disk.ts"
 export { makeConfigCommand } from "./config-command.ts"
 export { exitCodeOf, expectedMessages, makeProgram, report, untilStopped } from "./program.ts"
+export { StopSignal } from "./stop-signal.ts"
 export { formatTable } from "./table.ts"
 export { visible, visibleInLine } from "./terminal.ts"

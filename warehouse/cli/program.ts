@@ -10,6 +10,7 @@ import { Command } from "effect/cli"
 import { sharedDepotFromSettings } from "../depot/shared.ts"
 import { settingsFrom } from "./environment.ts"
 import { logs, printProblem } from "./logs.ts"
+import { withStopSignal } from "./stop-signal.ts"
 import { visibleConsole } from "./terminal.ts"
 import { usageToStderr } from "./usage.ts"
 
@@ -101,6 +102,7 @@ export const makeProgram = <const Name extends string, Input, ContextInput, E>(
         Effect.andThen(Effect.provide(Command.run(command, options), settings)),
         reportErrors,
         Effect.provide(services),
+        withStopSignal,
         NodeRuntime.runMain({ teardown, disableErrorReporting: true })
       ),
     runWith: async (args) => {

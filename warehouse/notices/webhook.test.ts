@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Answer, startReceiver, webhookSecret, webhookToken } from "@larder/test/support/webhook-receiver.ts"
-import { ConfigProvider, Duration, Effect } from "effect"
+import { ConfigProvider, Duration, Effect, Logger } from "effect"
 import { makeCheckNotice } from "./notice.ts"
-import { NoticeLimits, postNotice, webhookFromSettings } from "./webhook.ts"
+import { NoticeLimits, postNotice, postOrWarn, webhookFromSettings } from "./webhook.ts"
 
 const notice = makeCheckNotice("2026-12-01T00:00:00.000Z")
 const withSettings =
@@ -55,6 +55,24 @@ describe("a notice that is posted", () => {
     Effect.gen(function* () {
       const { paths, problem } = yield* postTo([status])
       assert.deepStrictEqual([problem, paths], [`The address in LARDER_NOTIFY_URL ${text}.`, [`/${webhookToken}`]])
+    })
+  )
+  it.live("is given up after the time that someone waits, with one warning", () =>
+    Effect.gen(function* () {
+      const warnings: Array<unknown> = []
+      const receiver = yield* Effect.promise(() => startReceiver("hang"))
+      yield* Effect.gen(function* () {
+        const webhook = yield* webhookFromSettings
+        assert(webhook !== undefined)
+        yield* postOrWarn(webhook, notice, Duration.millis(1))
+      }).pipe(
+        withTimeout(Duration.minutes(1)),
+        withSettings(receiver.settings),
+        Effect.provide(Logger.layer([Logger.make(({ message }) => warnings.push(message))]))
+      )
+      assert.deepStrictEqual(warnings.flat(), [
+        "the notice was not delivered: The address in LARDER_NOTIFY_URL did not accept it within 1ms."
+      ])
     })
   )
   it.live("does not wait for a receiver that never answers", () =>

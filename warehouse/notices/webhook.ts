@@ -143,9 +143,22 @@ export const postNotice = Effect.fn("postNotice")(function* (webhook: Webhook, {
   )
 })
 
-/** For a program whose result must not depend on the notice. */
-export const postOrWarn = (webhook: Webhook, notice: Notice) =>
+/** For all attempts together, while a person or a shutdown waits. */
+export const promptly = Duration.seconds(5)
+
+const limitTime = (within: Duration.Duration) =>
+  Effect.timeoutOrElse({
+    duration: within,
+    orElse: () =>
+      Effect.fail(
+        new NoticeNotDelivered({ problem: `did not accept it within ${Duration.format(within)}`, is_retryable: true })
+      )
+  })
+
+/** For a program whose result must not depend on the notice. `within` limits all attempts together. */
+export const postOrWarn = (webhook: Webhook, notice: Notice, within?: Duration.Duration) =>
   postNotice(webhook, notice).pipe(
+    (post) => (within === undefined ? post : limitTime(within)(post)),
     Effect.catchTag("NoticeNotDelivered", ({ message }) =>
       Effect.logWarning(`the notice was not delivered: ${message}`)
     )

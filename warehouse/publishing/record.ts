@@ -139,16 +139,17 @@ export const recordFailedRun = Effect.fnUntraced(function* (
 
 const killedMessage = "The program was killed, or its machine stopped, before the run ended. The time is not known."
 
-/** Removes the files of killed runs, and records those that were killed before their manifest was stored. */
-export const recordKilledRuns = (layout: Layout) =>
-  removeAbandoned(
+/** Removes the files of killed runs. Records those that were killed before their manifest was stored, and returns them. */
+export const recordKilledRuns = Effect.fnUntraced(function* (layout: Layout) {
+  const recorded: Array<RunRecord> = []
+  yield* removeAbandoned(
     layout,
-    Effect.fn("KilledRuns.record")(function* (run) {
-      if ((yield* readRecordedRun(layout, run.run_id)) !== undefined) return
-      yield* recordFailedRun(layout, {
-        run: { ...run, outcome: "interrupted", message: killedMessage },
-        checks: [],
-        leftOut: []
-      })
+    Effect.fn("KilledRuns.record")(function* (killed) {
+      if ((yield* readRecordedRun(layout, killed.run_id)) !== undefined) return
+      const run: RunRecord = { ...killed, outcome: "interrupted", message: killedMessage }
+      yield* recordFailedRun(layout, { run, checks: [], leftOut: [] })
+      recorded.push(run)
     })
   )
+  return recorded
+})

@@ -14,7 +14,7 @@ import { type LowBalanceRow, listLowBalances } from "./low-balance.ts"
 
 export interface AccountAlert {
   readonly account: { readonly id: string; readonly name: string }
-  readonly topic: "balance" | "recharge"
+  readonly topic: "balance" | "stop" | "ceiling"
   /** Differs from that of every other occurrence of the topic in the account. */
   readonly state: string
   readonly subject: string
@@ -52,8 +52,8 @@ const judgeBalance = (
 
 const describeStop = (account: AccountSummary, reason: string): AccountAlert => ({
   account,
-  topic: "recharge",
-  state: `stopped: ${reason}`,
+  topic: "stop",
+  state: reason,
   subject: "Larder has stopped your auto-recharge",
   text: `Auto-recharge was switched off. ${reason} Your card is not charged again until you switch auto-recharge on. The balance is ${formatCredits(account.balance_credits)}. ${describeEnd(account)} Add credits, or switch auto-recharge on again:`,
   path: "/billing/auto-recharge"
@@ -74,8 +74,8 @@ const judgeRecharge = Effect.fnUntraced(function* (account: AccountSummary, list
   const ceiling = limit.by === "day" ? recharge.daily_ceiling_cents : recharge.monthly_ceiling_cents
   return {
     account,
-    topic: "recharge",
-    state: `ceiling of the ${limit.by} until ${until}`,
+    topic: "ceiling",
+    state: `of the ${limit.by} until ${until}`,
     subject: "A ceiling holds back your Larder auto-recharge",
     text: `The balance is ${formatCredits(account.balance_credits)}, but another recharge of ${formatCents(recharge.cents)} would exceed the ceiling of ${formatCents(ceiling)} for this ${limit.by}. The card is not charged before ${formatMinute(until)}. ${describeEnd(account)} Raise the ceiling, or add credits:`,
     path: "/billing/auto-recharge"

@@ -11,7 +11,7 @@ const LowBalanceRow = Schema.Struct({
   account_id: Schema.String,
   /** A balance strictly below this is low. */
   threshold_credits: Schema.Int,
-  /** When a person last saved it. */
+  /** When a person last chose another one. */
   changed_at: Schema.String
 })
 export type LowBalanceRow = typeof LowBalanceRow.Type
@@ -28,7 +28,7 @@ const save = `
   on conflict (account_id) do update
   set threshold_credits = excluded.threshold_credits, changed_at = excluded.changed_at`
 
-/** Null removes it. */
+/** Null removes it. Saving the same again changes nothing. */
 export const saveLowBalance = Effect.fn("Billing.saveLowBalance")(function* (
   { database }: BillingNeeds,
   account_id: string,
@@ -44,16 +44,17 @@ export const saveLowBalance = Effect.fn("Billing.saveLowBalance")(function* (
   const now = yield* nowText
   const write = database.transaction(
     Effect.fnUntraced(function* (db) {
-      const before = yield* findLowBalance(db, account_id)
+      const before = (yield* findLowBalance(db, account_id))?.threshold_credits ?? null
+      if (before === threshold_credits) return before
       yield* threshold_credits === null
         ? db.run(remove, [account_id])
         : db.run(save, [account_id, threshold_credits, now])
-      return before?.threshold_credits ?? null
+      return before
     })
   )
-  yield* logChange(write, "low-balance mail saved", (before) => ({
-    account: account_id,
-    before: { threshold_credits: before },
-    after: { threshold_credits }
-  }))
+  yield* logChange(write, "low-balance mail saved", (before) =>
+    before === threshold_credits
+      ? undefined
+      : { account: account_id, before: { threshold_credits: before }, after: { threshold_credits } }
+  )
 })

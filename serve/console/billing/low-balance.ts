@@ -58,7 +58,7 @@ const showPage = (
   return show(
     title,
     html`${message}${problem && problemSummary({ threshold: problem })}
-<p class="lead">Everyone who signs in to ${context.account.name} gets one mail each time the balance falls below this amount. You also get a mail if a card is declined, or if auto-recharge is stopped or reaches a ceiling.</p>
+<p class="lead">Everyone who signs in to ${context.account.name} gets one mail each time the balance falls below this amount, at most one an hour. You also get a mail if a card is declined, or if auto-recharge is stopped or reaches a ceiling.</p>
 <div class="card stack">${postForm(context, html`${field}${recharge.is_on && html`<p class="hint">Auto-recharge begins below ${usdText(recharge.trigger_credits)}. Choose less, or you get a mail before each recharge.</p>`}${save}`)}
 ${low_balance_credits !== null && off}</div>`,
     status
