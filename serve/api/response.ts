@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
 import type { ApiError, ErrorCode } from "@larder/schemas"
-import { type H3Event, HTTPResponse } from "h3"
+import type { H3Event } from "h3"
+import { FastResponse } from "srvx"
 import { type Bytes, type Coding, chooseCoding, compress, minCompressedBytes, type SharedBody } from "./encoding.ts"
 import { chunkBytes, type Limiter, largeBytes, type Permit } from "./fairness/limiter.ts"
 import { makeSlots } from "./fairness/slots.ts"
@@ -111,7 +112,7 @@ export const makeSender = ({ step }: Limiter) => {
   const toHttp = ({ headers, status }: ApiResponse, bytes: Bytes, coding: Coding | undefined, account: string) => {
     const vary = headers.vary === undefined ? "Accept-Encoding" : `${headers.vary}, Accept-Encoding`
     const encoding = coding === undefined ? {} : { "content-encoding": coding }
-    return new HTTPResponse(bytes.length <= largeBytes ? bytes : streamInPieces(bytes, account), {
+    return new FastResponse(bytes.length <= largeBytes ? bytes : streamInPieces(bytes, account), {
       status,
       headers: { ...headers, vary, ...encoding, "content-length": String(bytes.length) }
     })
@@ -131,17 +132,16 @@ export const makeSender = ({ step }: Limiter) => {
   }
 
   return {
-    respond: async (event: H3Event, response: ApiResponse): Promise<HTTPResponse> => {
+    respond: async (event: H3Event, response: ApiResponse): Promise<Response> => {
       const { body, headers, status, permit } = response
       try {
         if (body.length >= minCompressedBytes) return await respondCompressed(event, response)
-        const length = { "content-length": String(Buffer.byteLength(body)) }
-        return new HTTPResponse(body, { status, headers: { ...headers, ...length } })
+        return new FastResponse(body, { status, headers }) // adds the content length
       } finally {
         releaseWhenSent(event, permit) // until here the response is in memory, even if the caller has disconnected
       }
     },
-    respondShared: async (event: H3Event, body: SharedBody, response: ApiResponse): Promise<HTTPResponse> => {
+    respondShared: async (event: H3Event, body: SharedBody, response: ApiResponse): Promise<Response> => {
       const { bytes, coding } = await body.encode(event.req.headers.get("accept-encoding"))
       return toHttp(response, bytes, coding, anonymous)
     }
