@@ -11,8 +11,8 @@ import {
   tooManyInFlight,
   unknownKey
 } from "@larder/schemas"
-import type { Live } from "@larder/warehouse"
-import { Cause, Effect, Exit } from "effect"
+import type { Generation, Live } from "@larder/warehouse"
+import { Cause, type Effect, Exit } from "effect"
 import {
   type AdmittedCall,
   type ApiKeyView,
@@ -115,12 +115,27 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
   }
 
+  /** A read that waits keeps the generation open: its fiber begins at once, so this one is still the current one. */
+  const readData = ({ route, signal }: Call, request: ValidRequest, generation: Generation<ReadModel>) => {
+    try {
+      const reading = route.read(request, generation)
+      return typeof reading === "string"
+        ? Exit.succeed(reading)
+        : run(
+            live.use(() => reading),
+            { signal }
+          )
+    } catch (cause) {
+      return Exit.die(cause)
+    }
+  }
+
   /**
    * Holds, reads and captures; the first byte is sent only after that. A read that refuses the call, for example because
    * no record has its id, tells nothing to a key that was revoked: `key_changed`. A paid response keeps the permit.
    */
   const charge = async (call: ReceivedCall, key: ApiKeyView, request: ValidRequest, permit: Permit) => {
-    const { chargedAs, endpoint, read } = call.route
+    const { chargedAs, endpoint } = call.route
     const { credits, scope } = endpoint
     const admission = await ledger.hold(key, { endpoint: chargedAs, scope, credits }, now())
     if ("refused" in admission) {
@@ -129,10 +144,9 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
     const { held } = admission
     try {
-      const exit = await run(
-        live.use((generation) => Effect.map(read(request, generation), (body) => ({ body, generation }))),
-        { signal: call.signal }
-      )
+      const generation = live.current()
+      const reading = readData(call, request, generation)
+      const exit = reading instanceof Promise ? await reading : reading
       if (Exit.isFailure(exit) || call.signal.aborted) {
         held.release() // first: the response states what the key can still spend
         const error = Exit.isFailure(exit) ? toReadError(call, exit.cause) : callerDisconnected
@@ -140,7 +154,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
         if (isRefusal && !(await ledger.isCurrent(key, now()))) return "key_changed"
         return refuse(call, error, key)
       }
-      const { body, generation } = exit.value
+      const body = exit.value
       permit.setBytes(body.length)
       const refusal = await capture(call, key, held)
       return refusal ?? succeed(call, key, body, generation, permit)
