@@ -77,7 +77,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
   const waitForStep = async (key: ApiKeyView, acquired: Acquired | Promise<Acquired>) => {
     const permit = await acquired
-    await limiter.step(key.account_id)
+    await limiter.step(key.account_id, "read")
     return permit
   }
 

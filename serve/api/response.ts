@@ -92,7 +92,7 @@ export const makeSender = ({ step }: Limiter) => {
     return new ReadableStream<Bytes>(
       {
         pull: async (controller) => {
-          if (sent % largeBytes === 0) await step(account)
+          if (sent % largeBytes === 0) await step(account, "send")
           controller.enqueue(body.subarray(sent, sent + chunkBytes))
           sent += chunkBytes
           if (sent >= body.length) controller.close()
@@ -105,7 +105,7 @@ export const makeSender = ({ step }: Limiter) => {
   /** Large bodies wait for a slot, accounts round robin. Small ones take less than a millisecond and do not wait. */
   const compressFairly = async (body: Bytes, coding: Coding, account: string, signal: AbortSignal) => {
     if (body.length <= largeBytes) return compress(body, coding)
-    if (!(await compressionSlots.acquire(account, signal))) return undefined // the caller disconnected
+    if (!(await compressionSlots.acquire(account, { signal }))) return undefined // the caller disconnected
     return compress(body, coding).finally(compressionSlots.release)
   }
 
