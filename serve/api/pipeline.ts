@@ -58,6 +58,8 @@ export interface PipelineNeeds {
 const reportInterval = 10_000
 /** With the call itself. Further calls would only wait and use memory, so they are refused with `Retry-After`. */
 const maxInFlight = 4000
+/** A charge may wait for others a tenth as long as its call has taken, and at most this many milliseconds. */
+const maxPatience = 10
 
 export const makePipeline = (needs: PipelineNeeds) => {
   const { ledger, live, meters, now, onResponse, publicUrl, report, run, limiter } = needs
@@ -97,7 +99,8 @@ export const makePipeline = (needs: PipelineNeeds) => {
   const capture = async (call: ReceivedCall, key: ApiKeyView, held: AdmittedCall) => {
     const startedAt = performance.now()
     try {
-      const outcome = await held.capture(call.requestId, call.signal)
+      const patience = Math.min((startedAt - call.startedAt) / 10, maxPatience)
+      const outcome = await held.capture(call.requestId, { signal: call.signal, patience })
       if (outcome === "charged") {
         meters.timeCapture(performance.now() - startedAt)
         return undefined
@@ -207,10 +210,10 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
 
   /** Records the response in the meters and in the account's request log. */
-  const record = (call: ReceivedCall, { key, response }: Outcome, receivedAt: number, startedAt: number) => {
+  const record = (call: ReceivedCall, { key, response }: Outcome, receivedAt: number) => {
     const { chargedAs, endpoint } = call.route
     const { status } = response
-    const duration_ms = performance.now() - startedAt
+    const duration_ms = performance.now() - call.startedAt
     meters.countResponse(endpoint.id, status, duration_ms)
     if (key !== undefined) {
       onResponse({
@@ -230,19 +233,18 @@ export const makePipeline = (needs: PipelineNeeds) => {
   return {
     /** Handles a call. Never rejects. */
     handle: async (received: Call): Promise<ApiResponse> => {
-      const call = { ...received, requestId: newRequestId() }
-      const startedAt = performance.now()
+      const call = { ...received, requestId: newRequestId(), startedAt: performance.now() }
       const receivedAt = now()
       inFlight++
       try {
-        return record(call, await decide(call), receivedAt, startedAt)
+        return record(call, await decide(call), receivedAt)
       } catch (cause) {
         const isUnavailable = cause instanceof LedgerUnavailable // the ledger reports this itself, once
         if (!isUnavailable) {
           report("the pipeline failed", describeCall(call), Cause.die(cause))
         }
         const error = isUnavailable ? ledgerUnavailable : internal
-        return record(call, refuse(call, error), receivedAt, startedAt)
+        return record(call, refuse(call, error), receivedAt)
       } finally {
         inFlight--
       }
