@@ -2,7 +2,8 @@
 import { type ApiError, internal, methodNotAllowed, noSuchEndpoint, oauthNotSupported, openApi } from "@larder/schemas"
 import type { CommodityModel } from "@larder/warehouse"
 import { Cause } from "effect"
-import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
+import { type EventHandler, H3, type H3Event } from "h3"
+import { FastResponse } from "srvx"
 import { isLoopbackUrl } from "../addresses.ts"
 import { readCallerIds } from "./caller-ids.ts"
 import { makeSharedBody } from "./encoding.ts"
@@ -46,9 +47,9 @@ export type McpHandler = (request: Request, isOnDataHost: boolean) => Promise<Ap
 /** The parts of the API that the pages of the docs use. */
 export interface Listener extends Sender {
   /** Wraps the handler of a known path: only the exact path, only GET, and preflights without a key. */
-  readonly get: (path: string, handler: (event: H3Event) => Promise<HTTPResponse>) => EventHandler
+  readonly get: (path: string, handler: (event: H3Event) => Promise<Response>) => EventHandler
   readonly respondUncharged: RequestPipeline["respondUncharged"]
-  readonly refuse: (event: H3Event, error: ApiError) => HTTPResponse | Promise<HTTPResponse>
+  readonly refuse: (event: H3Event, error: ApiError) => Response | Promise<Response>
   /** Address of the API in the guides, if it is configured. */
   readonly publicUrl: string | undefined
   readonly getListenerUrl: () => string
@@ -91,7 +92,7 @@ export const makeApi = (needs: ApiNeeds) => {
       if (method === served) return handler(event)
       if (method === "OPTIONS") {
         const preflight = preflightHeaders(allow, headers.get("access-control-request-headers"))
-        return new HTTPResponse(null, { status: 204, headers: pipeline.respondUncharged(204, "", preflight).headers })
+        return new FastResponse(null, { status: 204, headers: pipeline.respondUncharged(204, "", preflight).headers })
       }
       return refuse(event, { ...methodNotAllowed, message: `Only ${served} is served here` }, { allow })
     }
@@ -136,7 +137,7 @@ export const makeApi = (needs: ApiNeeds) => {
   app.all("/mcp", async (event) => {
     if (!isExact(event, ["", "mcp"])) return refuse(event, noSuchEndpoint)
     const response = await needs.assistants(event.req, matchesDataHost(dataHost, event))
-    return response.status === 204 ? new HTTPResponse(null, response) : respond(event, response)
+    return response.status === 204 ? new FastResponse(null, response) : respond(event, response)
   })
   app.all(
     "/register",

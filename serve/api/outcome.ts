@@ -18,6 +18,8 @@ import { type Call, ReadRefused } from "./route.ts"
 
 export interface ReceivedCall extends Call {
   readonly requestId: string
+  /** By the monotonic clock, in milliseconds. */
+  readonly startedAt: number
 }
 
 export interface Outcome {

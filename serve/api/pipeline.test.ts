@@ -9,10 +9,10 @@ import { openLedgerOver } from "../ledger/embedded/embedded-ledger.ts"
 import { makeLimiter } from "./fairness/limiter.ts"
 import { makeMeters } from "./meters.ts"
 import { makePipeline } from "./pipeline.ts"
-import { refuse, route } from "./route.ts"
+import { formatRecord, type Reading, route } from "./route.ts"
 
 /** A pipeline over a real ledger; the test provides the read of its only endpoint. */
-const makeTestPipeline = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) {
+const makeTestPipeline = Effect.fnUntraced(function* (read: () => Reading) {
   const store = memoryStore()
   const ledger = yield* openLedgerOver(store)
   const { id } = yield* ledger.administration.createAccount({ name: "A" })
@@ -38,7 +38,7 @@ const makeTestPipeline = Effect.fnUntraced(function* (read: Effect.Effect<string
   /** The response counts as unsent until the test releases its permit. */
   const callUnsent = (signal = new AbortController().signal) =>
     pipeline.handle({
-      route: route(getCommodityPrices, { expectedBytes: () => 0, read: () => read }),
+      route: route(getCommodityPrices, { expectedBytes: () => 0, read }),
       id: "",
       query: new URLSearchParams("series=a"),
       authorization: `Bearer ${key}`,
@@ -56,11 +56,16 @@ const makeTestPipeline = Effect.fnUntraced(function* (read: Effect.Effect<string
   return { call, clock, listCharges, reports, store, callUnsent }
 })
 
+const refuse = () => formatRecord(undefined, unknownRecord("store", "x"))
+const fail = () => {
+  throw new Error("secret detail")
+}
+
 describe("a call that fails after its hold", () => {
   it.live("costs nothing if the caller disconnects during the read, and releases the hold", () =>
     Effect.gen(function* () {
       const reading = yield* Deferred.make<void>()
-      const { call, listCharges, reports } = yield* makeTestPipeline(
+      const { call, listCharges, reports } = yield* makeTestPipeline(() =>
         Effect.andThen(Deferred.succeed(reading, undefined), Effect.never)
       )
       const caller = new AbortController()
@@ -79,15 +84,18 @@ describe("a call that fails after its hold", () => {
     Effect.gen(function* () {
       const caller = new AbortController()
       const disconnect = Effect.sync(() => caller.abort())
-      const { call, listCharges } = yield* makeTestPipeline(Effect.as(disconnect, '{"data":[]}'))
+      const { call, listCharges } = yield* makeTestPipeline(() => Effect.as(disconnect, '{"data":[]}'))
       yield* Effect.promise(() => call(caller.signal))
       assert.deepStrictEqual(listCharges(), [])
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing if the read fails, and only the operator gets the details", () =>
+  it.live.each([
+    { kind: "from memory", read: fail },
+    { kind: "that waits", read: () => Effect.sync(fail) }
+  ])("costs nothing if a read $kind fails, and only the operator gets the details", ({ read }) =>
     Effect.gen(function* () {
-      const { call, listCharges, reports } = yield* makeTestPipeline(Effect.die(new Error("secret detail")))
+      const { call, listCharges, reports } = yield* makeTestPipeline(read)
       const { body, headers, status } = yield* Effect.promise(() => call())
       assert.strictEqual(status, 500)
       assert.strictEqual(headers["x-error-code"], "internal")
@@ -98,9 +106,12 @@ describe("a call that fails after its hold", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing if no record has the id", () =>
+  it.live.each([
+    { kind: "from memory", read: refuse },
+    { kind: "that waits", read: () => Effect.sync(refuse) }
+  ])("costs nothing if no record has the id, in a read $kind", ({ read }) =>
     Effect.gen(function* () {
-      const { call, listCharges } = yield* makeTestPipeline(refuse(unknownRecord("store", "x")))
+      const { call, listCharges } = yield* makeTestPipeline(read)
       const { body, status } = yield* Effect.promise(() => call())
       assert.strictEqual(status, 404)
       assert.strictEqual(body, '{"error":{"type":"not_found","message":"Unknown store: x"}}')
@@ -110,7 +121,7 @@ describe("a call that fails after its hold", () => {
 
   it.live("responds with 503 and Retry-After if the charge cannot be written, and charges the next call", () =>
     Effect.gen(function* () {
-      const { call, clock, listCharges, reports, store } = yield* makeTestPipeline(Effect.succeed('{"data":[]}'))
+      const { call, clock, listCharges, reports, store } = yield* makeTestPipeline(() => '{"data":[]}')
       store.failure = new Error("disk full")
       yield* Effect.promise(() => Promise.all([call(), call()]))
       const refused = yield* Effect.promise(() => call())
@@ -138,7 +149,7 @@ describe("too many concurrent calls", () => {
   it.live("are refused with 503 and Retry-After beyond 4,000, and only responses with 200 are charged", () =>
     Effect.gen(function* () {
       const finishReads = yield* Deferred.make<void>()
-      const { call, listCharges } = yield* makeTestPipeline(Effect.as(Deferred.await(finishReads), '{"data":[]}'))
+      const { call, listCharges } = yield* makeTestPipeline(() => Effect.as(Deferred.await(finishReads), '{"data":[]}'))
       const waiting = Array.from({ length: 4_000 }, () => call())
       const { headers, status } = yield* Effect.promise(() => call())
       assert.strictEqual(status, 503)
@@ -160,7 +171,7 @@ describe("too many concurrent calls", () => {
 describe("calls that are refused after they have got a permit", () => {
   it.live("release it: more calls can follow than a key can have in flight", () =>
     Effect.gen(function* () {
-      const { call } = yield* makeTestPipeline(refuse(unknownRecord("store", "x")))
+      const { call } = yield* makeTestPipeline(refuse)
       for (let calls = 0; calls <= 1024; calls++) {
         const { status } = yield* Effect.promise(() => call())
         assert.strictEqual(status, 404)
@@ -172,9 +183,7 @@ describe("calls that are refused after they have got a permit", () => {
 describe("a key with unread responses", () => {
   it.live("waits five seconds for capacity, then gets 503 with Retry-After, and costs nothing", () =>
     Effect.gen(function* () {
-      const { call, listCharges, callUnsent } = yield* makeTestPipeline(
-        Effect.succeed(`{"data":"${"x".repeat(5_000_000)}"}`)
-      )
+      const { call, listCharges, callUnsent } = yield* makeTestPipeline(() => `{"data":"${"x".repeat(5_000_000)}"}`)
       const responses = yield* Effect.promise(() => Promise.all([callUnsent(), callUnsent()]))
       assert.deepStrictEqual(
         responses.map(({ status }) => status),

@@ -11,8 +11,8 @@ import {
   tooManyInFlight,
   unknownKey
 } from "@larder/schemas"
-import type { Live } from "@larder/warehouse"
-import { Cause, Effect, Exit } from "effect"
+import type { Generation, Live } from "@larder/warehouse"
+import { Cause, type Effect, Exit } from "effect"
 import {
   type AdmittedCall,
   type ApiKeyView,
@@ -58,6 +58,8 @@ export interface PipelineNeeds {
 const reportInterval = 10_000
 /** With the call itself. Further calls would only wait and use memory, so they are refused with `Retry-After`. */
 const maxInFlight = 4000
+/** A charge may wait for others a tenth as long as its call has taken, and at most this many milliseconds. */
+const maxPatience = 10
 
 export const makePipeline = (needs: PipelineNeeds) => {
   const { ledger, live, meters, now, onResponse, publicUrl, report, run, limiter } = needs
@@ -77,7 +79,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
   const waitForStep = async (key: ApiKeyView, acquired: Acquired | Promise<Acquired>) => {
     const permit = await acquired
-    await limiter.step(key.account_id)
+    await limiter.step(key.account_id, "read")
     return permit
   }
 
@@ -97,7 +99,8 @@ export const makePipeline = (needs: PipelineNeeds) => {
   const capture = async (call: ReceivedCall, key: ApiKeyView, held: AdmittedCall) => {
     const startedAt = performance.now()
     try {
-      const outcome = await held.capture(call.requestId, call.signal)
+      const patience = Math.min((startedAt - call.startedAt) / 10, maxPatience)
+      const outcome = await held.capture(call.requestId, { signal: call.signal, patience })
       if (outcome === "charged") {
         meters.timeCapture(performance.now() - startedAt)
         return undefined
@@ -115,12 +118,27 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
   }
 
+  /** A read that waits keeps the generation open: its fiber begins at once, so this one is still the current one. */
+  const readData = ({ route, signal }: Call, request: ValidRequest, generation: Generation<ReadModel>) => {
+    try {
+      const reading = route.read(request, generation)
+      return typeof reading === "string"
+        ? Exit.succeed(reading)
+        : run(
+            live.use(() => reading),
+            { signal }
+          )
+    } catch (cause) {
+      return Exit.die(cause)
+    }
+  }
+
   /**
    * Holds, reads and captures; the first byte is sent only after that. A read that refuses the call, for example because
    * no record has its id, tells nothing to a key that was revoked: `key_changed`. A paid response keeps the permit.
    */
   const charge = async (call: ReceivedCall, key: ApiKeyView, request: ValidRequest, permit: Permit) => {
-    const { chargedAs, endpoint, read } = call.route
+    const { chargedAs, endpoint } = call.route
     const { credits, scope } = endpoint
     const admission = await ledger.hold(key, { endpoint: chargedAs, scope, credits }, now())
     if ("refused" in admission) {
@@ -129,10 +147,9 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
     const { held } = admission
     try {
-      const exit = await run(
-        live.use((generation) => Effect.map(read(request, generation), (body) => ({ body, generation }))),
-        { signal: call.signal }
-      )
+      const generation = live.current()
+      const reading = readData(call, request, generation)
+      const exit = reading instanceof Promise ? await reading : reading
       if (Exit.isFailure(exit) || call.signal.aborted) {
         held.release() // first: the response states what the key can still spend
         const error = Exit.isFailure(exit) ? toReadError(call, exit.cause) : callerDisconnected
@@ -140,7 +157,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
         if (isRefusal && !(await ledger.isCurrent(key, now()))) return "key_changed"
         return refuse(call, error, key)
       }
-      const { body, generation } = exit.value
+      const body = exit.value
       permit.setBytes(body.length)
       const refusal = await capture(call, key, held)
       return refusal ?? succeed(call, key, body, generation, permit)
@@ -193,10 +210,10 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
 
   /** Records the response in the meters and in the account's request log. */
-  const record = (call: ReceivedCall, { key, response }: Outcome, receivedAt: number, startedAt: number) => {
+  const record = (call: ReceivedCall, { key, response }: Outcome, receivedAt: number) => {
     const { chargedAs, endpoint } = call.route
     const { status } = response
-    const duration_ms = performance.now() - startedAt
+    const duration_ms = performance.now() - call.startedAt
     meters.countResponse(endpoint.id, status, duration_ms)
     if (key !== undefined) {
       const { caller_request_id = null, traceparent = null } = call.callerIds()
@@ -219,19 +236,18 @@ export const makePipeline = (needs: PipelineNeeds) => {
   return {
     /** Handles a call. Never rejects. */
     handle: async (received: Call): Promise<ApiResponse> => {
-      const call = { ...received, requestId: newRequestId() }
-      const startedAt = performance.now()
+      const call = { ...received, requestId: newRequestId(), startedAt: performance.now() }
       const receivedAt = now()
       inFlight++
       try {
-        return record(call, await decide(call), receivedAt, startedAt)
+        return record(call, await decide(call), receivedAt)
       } catch (cause) {
         const isUnavailable = cause instanceof LedgerUnavailable // the ledger reports this itself, once
         if (!isUnavailable) {
           report("the pipeline failed", describeCall(call), Cause.die(cause))
         }
         const error = isUnavailable ? ledgerUnavailable : internal
-        return record(call, refuse(call, error), receivedAt, startedAt)
+        return record(call, refuse(call, error), receivedAt)
       } finally {
         inFlight--
       }

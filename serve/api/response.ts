@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
 import type { ApiError, ErrorCode } from "@larder/schemas"
-import { type H3Event, HTTPResponse } from "h3"
+import type { H3Event } from "h3"
+import { FastResponse } from "srvx"
 import { type Bytes, type Coding, chooseCoding, compress, minCompressedBytes, type SharedBody } from "./encoding.ts"
 import { chunkBytes, type Limiter, largeBytes, type Permit } from "./fairness/limiter.ts"
 import { makeSlots } from "./fairness/slots.ts"
@@ -91,7 +92,7 @@ export const makeSender = ({ step }: Limiter) => {
     return new ReadableStream<Bytes>(
       {
         pull: async (controller) => {
-          if (sent % largeBytes === 0) await step(account)
+          if (sent % largeBytes === 0) await step(account, "send")
           controller.enqueue(body.subarray(sent, sent + chunkBytes))
           sent += chunkBytes
           if (sent >= body.length) controller.close()
@@ -104,14 +105,14 @@ export const makeSender = ({ step }: Limiter) => {
   /** Large bodies wait for a slot, accounts round robin. Small ones take less than a millisecond and do not wait. */
   const compressFairly = async (body: Bytes, coding: Coding, account: string, signal: AbortSignal) => {
     if (body.length <= largeBytes) return compress(body, coding)
-    if (!(await compressionSlots.acquire(account, signal))) return undefined // the caller disconnected
+    if (!(await compressionSlots.acquire(account, { signal }))) return undefined // the caller disconnected
     return compress(body, coding).finally(compressionSlots.release)
   }
 
   const toHttp = ({ headers, status }: ApiResponse, bytes: Bytes, coding: Coding | undefined, account: string) => {
     const vary = headers.vary === undefined ? "Accept-Encoding" : `${headers.vary}, Accept-Encoding`
     const encoding = coding === undefined ? {} : { "content-encoding": coding }
-    return new HTTPResponse(bytes.length <= largeBytes ? bytes : streamInPieces(bytes, account), {
+    return new FastResponse(bytes.length <= largeBytes ? bytes : streamInPieces(bytes, account), {
       status,
       headers: { ...headers, vary, ...encoding, "content-length": String(bytes.length) }
     })
@@ -131,17 +132,16 @@ export const makeSender = ({ step }: Limiter) => {
   }
 
   return {
-    respond: async (event: H3Event, response: ApiResponse): Promise<HTTPResponse> => {
+    respond: async (event: H3Event, response: ApiResponse): Promise<Response> => {
       const { body, headers, status, permit } = response
       try {
         if (body.length >= minCompressedBytes) return await respondCompressed(event, response)
-        const length = { "content-length": String(Buffer.byteLength(body)) }
-        return new HTTPResponse(body, { status, headers: { ...headers, ...length } })
+        return new FastResponse(body, { status, headers }) // adds the content length
       } finally {
         releaseWhenSent(event, permit) // until here the response is in memory, even if the caller has disconnected
       }
     },
-    respondShared: async (event: H3Event, body: SharedBody, response: ApiResponse): Promise<HTTPResponse> => {
+    respondShared: async (event: H3Event, body: SharedBody, response: ApiResponse): Promise<Response> => {
       const { bytes, coding } = await body.encode(event.req.headers.get("accept-encoding"))
       return toHttp(response, bytes, coding, anonymous)
     }

@@ -23,13 +23,17 @@ export type CaptureRefusal = "unknown_key" | "account_suspended" | "missing_scop
 /** If it is `charged`, the charge is durable; otherwise nothing was charged. */
 export type CaptureOutcome = "charged" | CaptureRefusal
 
+export interface CaptureOptions {
+  /** A charge that waits when it fires is withdrawn, and rejects with its reason; one that is being written is charged. */
+  readonly signal?: AbortSignal
+  /** Milliseconds that the charge may wait for others, which then share its flush. By default, it does not wait. */
+  readonly patience?: number
+}
+
 /** A hold on the price of a call. It ends once: captured or released. */
 export interface AdmittedCall {
-  /**
-   * Rejects if the charge could not be written: nothing is charged, or what was charged in doubt is refunded later. A charge
-   * that waits when `signal` fires is withdrawn, and rejects with the signal's reason; one that is being written is charged.
-   */
-  readonly capture: (requestId: string, signal?: AbortSignal) => Promise<CaptureOutcome>
+  /** Rejects if the charge could not be written: nothing is charged, or what was charged in doubt is refunded later. */
+  readonly capture: (requestId: string, options?: CaptureOptions) => Promise<CaptureOutcome>
   /** Releases the hold of a failed call. Does nothing if the hold has ended or is being charged. */
   readonly release: () => void
 }

@@ -162,7 +162,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const body = await readRequestBody(request, maxMessageBytes).catch(() => undefined)
     if (body === undefined) return makeErrorResponse(400, -32_700, "Parse error: the body was cut off")
     if (body.tooLarge) return makeErrorResponse(413, -32_000, `A message has at most ${maxMessageBytes} bytes`)
-    if (body.text.length > smallMessageLength) await limiter.step(caller.key.account_id)
+    if (body.text.length > smallMessageLength) await limiter.step(caller.key.account_id, "read")
     if (request.signal.aborted) return callerDisconnected
     const parsed = readMessage(body.text)
     if ("problem" in parsed) return makeErrorResponse(400, -32_700, `Parse error: ${parsed.problem}`, parsed.id)
@@ -178,7 +178,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     if (permit === "too many in flight") return tooManyInFlight
     if (permit === "disconnected") return callerDisconnected
     progress.permit = permit
-    await limiter.step(permit.account)
+    await limiter.step(permit.account, "read")
     const newServer = () => makeServerFor(caller, permit, progress)
     if (await isLegacyRequest(request, message)) return respondLegacy(newServer(), request, message)
     const { fetch } = createMcpHandler(newServer, {

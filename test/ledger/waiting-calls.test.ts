@@ -174,9 +174,9 @@ describe("a caller who disconnects", () => {
         Promise.all([admit(ledger, key, 100), admit(ledger, key, 100)])
       )
       const callers = [new AbortController(), new AbortController()] as const
-      const sentError = catchError(sent.capture("req_sent", callers[0].signal))
+      const sentError = catchError(sent.capture("req_sent", { signal: callers[0].signal }))
       yield* untilWaitingForLocks(yield* client(url))
-      const queuedError = catchError(queued.capture("req_queued", callers[1].signal))
+      const queuedError = catchError(queued.capture("req_queued", { signal: callers[1].signal }))
       for (const caller of callers) caller.abort()
       assert.strictEqual(yield* Effect.promise(() => queuedError), callers[1].signal.reason)
       yield* free
@@ -226,7 +226,7 @@ describe("a caller who disconnects", () => {
       const gate = yield* closeGate(url)
       const held = yield* Effect.promise(() => admit(ledger, key, 100))
       const caller = new AbortController()
-      const charging = held.capture("req_1", caller.signal)
+      const charging = held.capture("req_1", { signal: caller.signal })
       yield* gate.untilReached
       caller.abort()
       yield* gate.open

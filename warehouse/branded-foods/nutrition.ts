@@ -99,11 +99,13 @@ export const computeNutrition = (
 ): ReadonlyArray<readonly [NutritionKey, number]> => {
   if (size === null) return []
   const servingAmount = computeServingAmount(size, unit)
-  return nutritionKeys.flatMap((key, i) => {
+  const nutrition: Array<readonly [NutritionKey, number]> = []
+  nutritionKeys.forEach((key, i) => {
     const ownAmount = key === "vitamin_d" ? null : (ownAmounts[i] ?? null) // the unit of its own amount is undocumented
-    if (ownAmount !== null) return [[key, ownAmount] as const]
-    const amount = servingAmount === undefined ? undefined : findAmount(key, amounts)
-    if (servingAmount === undefined || amount === undefined) return []
-    return [[key, computePerServing(amount, servingAmount)] as const]
+    if (ownAmount !== null) nutrition.push([key, ownAmount])
+    if (ownAmount !== null || servingAmount === undefined) return
+    const amount = findAmount(key, amounts)
+    if (amount !== undefined) nutrition.push([key, computePerServing(amount, servingAmount)])
   })
+  return nutrition
 }

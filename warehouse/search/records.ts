@@ -68,7 +68,7 @@ const parseNumbers = (cell: string): Numbers =>
     : cell
         .slice(1, -1)
         .split(", ")
-        .map((number) => (number === "NULL" ? null : Number(number)))
+        .map((number) => (number === "NULL" ? null : +number))
 
 /** The position of an id in an ascending list, or the position at which it would be inserted. */
 export const findPosition = (ids: Int32Array, id: number) => findFirst(0, ids.length, (i) => (ids[i] ?? 0) >= id)
@@ -104,28 +104,35 @@ export const makeFoodRecords = (
 
 type Numbers = ReadonlyArray<number | null>
 
+/** Fields that a line does not contain as they are in the record. */
+type Derived = Readonly<Partial<Record<(typeof fields)[number], string | number | null>>>
+
+/** Known before any record is read: the start of each field, and where and how a line contains it. */
+const formats = fields.map((field, i) => ({
+  field,
+  start: `${i === 0 ? "{" : ","}"${field}":`,
+  index: cellIndexes[field],
+  isText: isString(field)
+}))
+
 const formatRecord = (fdcId: number, cells: ReadonlyArray<string>, prefixes: ReadonlyMap<number, string>) => {
   const cell = (field: keyof typeof cellIndexes) => cells[cellIndexes[field] ?? -1] ?? ""
   const servingSize = cell("serving_size") === "" ? null : Number(cell("serving_size"))
   const ids = parseNumbers(cell("nutrient_ids"))
   const amounts = parseNumbers(cell("amounts"))
-  let json = "{"
-  for (const field of fields) {
-    if (field !== "id") json += ","
-    json += `"${field}":`
-    if (field === "id") json += `"${brandedFoodId(fdcId)}"`
-    else if (field === "source") json += '"gov-fdc"'
-    else if (field === "serving_size") json += servingSize
-    else if (field === "nutrients") json += formatNutrients(ids, amounts, prefixes)
-    else if (field === "nutrition")
-      json += formatNutrition(
-        { size: servingSize, unit: cell("serving_size_unit") || null },
-        ids,
-        amounts,
-        parseNumbers(cell("own_amounts"))
-      )
-    else if (cell(field) === "") json += "null"
-    else json += isString(field) ? stringToJson(cell(field)) : cell(field)
+  const serving = { size: servingSize, unit: cell("serving_size_unit") || null }
+  const derived: Derived = {
+    id: `"${brandedFoodId(fdcId)}"`,
+    source: '"gov-fdc"',
+    serving_size: servingSize,
+    nutrients: formatNutrients(ids, amounts, prefixes),
+    nutrition: formatNutrition(serving, ids, amounts, parseNumbers(cell("own_amounts")))
+  }
+  let json = ""
+  for (const { field, index, isText, start } of formats) {
+    const stored = index === undefined || field === "serving_size" ? derived[field] : cells[index]
+    if (stored === "") json += `${start}null`
+    else json += start + (isText ? stringToJson(String(stored)) : stored)
   }
   return `${json}}`
 }
@@ -148,10 +155,10 @@ type Serving = Parameters<typeof computeNutrition>[0]
 
 const formatNutrition = (serving: Serving, ids: Numbers, nutrientAmounts: Numbers, ownAmounts: Numbers) => {
   const amounts = new Map<number, number | null>()
-  ids.forEach((id, i) => {
-    if (id !== null && !amounts.has(id)) amounts.set(id, nutrientAmounts[i] ?? null)
-  })
-  return `{${computeNutrition(serving, amounts, ownAmounts)
-    .map(([key, amount]) => `"${key}":${amount}`)
-    .join(",")}}`
+  for (let i = ids.length - 1; i >= 0; i--) amounts.set(ids[i] ?? 0, nutrientAmounts[i] ?? null) // the first one of an id is used
+  let json = ""
+  for (const [key, amount] of computeNutrition(serving, amounts, ownAmounts)) {
+    json += `${json === "" ? "" : ","}"${key}":${amount}`
+  }
+  return `{${json}}`
 }

@@ -77,6 +77,15 @@ describe("reading in slices", () => {
       assert.deepStrictEqual(ended, ["short", "long", "longer"])
     })
   )
+  itLive("lets reads that have not begun begin in the order in which they arrived", () =>
+    Effect.gen(function* () {
+      const begun: Array<number> = []
+      const arrive = (reader: number) => runInSlices(() => steps(4, () => begun.includes(reader) || begun.push(reader)))
+      const arriveAgain = Effect.andThen(arrive(0), arrive(3)) // begins when the first read has used up the slice
+      yield* Effect.all([arriveAgain, arrive(1), arrive(2)], { concurrency: "unbounded" })
+      assert.deepStrictEqual(begun, [0, 1, 2, 3])
+    })
+  )
   itLive("stops if its caller is interrupted", () =>
     Effect.gen(function* () {
       let stepCount = 0

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 
 /** How long searches may block the event loop per iteration, in ms. */
 const slice = 4
-/** Minimum part of the slice for waiting reads, in ms, even if new reads keep arriving. */
+/** Minimum part of the slice for waiting reads, in ms, even if a new read has used up the slice. */
 const minForWaiting = 1
 
 /** In round-robin order. Each runs at least one step of its read, until it ends or the slice is used up. */
@@ -39,7 +39,10 @@ const runStep = <A>(steps: Generator<void, A>) => {
   }
 }
 
-/** Runs a generator, which is suspended at yields if needed. A read that begins while the slice lasts does not wait. */
+/**
+ * Runs a generator, which is suspended at yields if needed. A read that begins while the slice lasts waits only for reads
+ * that began before it.
+ */
 export const runInSlices = <A>(begin: () => Generator<void, A>) =>
   Effect.callback<A>((resume) => {
     const steps = begin()
@@ -53,7 +56,7 @@ export const runInSlices = <A>(begin: () => Generator<void, A>) =>
       else resume(result)
     }
     scheduleRound()
-    if (usedTime < slice) advance()
+    if (usedTime < slice && waitingReads.size === 0) advance()
     else waitingReads.add(advance)
     return Effect.sync(() => waitingReads.delete(advance))
   })

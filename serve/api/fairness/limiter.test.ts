@@ -157,7 +157,9 @@ it("runs one step per iteration of the event loop, accounts round robin", async 
     if (order.length < 7) setImmediate(count)
   }
   setImmediate(count)
-  await Promise.all(["a", "a", "a", "a", "a", "b", "b"].map((account) => step(account).then(() => order.push(account))))
+  await Promise.all(
+    ["a", "a", "a", "a", "a", "b", "b"].map((account) => step(account, "read").then(() => order.push(account)))
+  )
   expect(order).toEqual(["a", "a", "b", "a", "b", "a", "a"])
   expect(rounds).toBeGreaterThanOrEqual(6)
 })

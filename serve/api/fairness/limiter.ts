@@ -151,9 +151,12 @@ export const makeLimiter = () => {
       signal.addEventListener("abort", disconnect)
     })
 
-  /** Resolves when the account may do one step of work: one per iteration of the event loop, accounts round robin. */
-  const step = async (account: string): Promise<void> => {
-    await loop.acquire(account)
+  /**
+   * Resolves when the account may do one step of work: one per iteration of the event loop, accounts round robin. Sending
+   * comes before reading: otherwise the response to a search of 150 kB would wait for the reads of all others twice.
+   */
+  const step = async (account: string, work: "read" | "send"): Promise<void> => {
+    await loop.acquire(account, { isUrgent: work === "send" })
     setImmediate(loop.release)
   }
 

@@ -10,7 +10,7 @@ import {
   yearsBefore
 } from "@larder/schemas"
 import { type CommodityModel, type MetricModel, measureRange, serializeRange } from "@larder/warehouse"
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { page, type Request, type Route, route } from "../route.ts"
 
 const formatList = (items: ReadonlyArray<string>) => `{"data":[${items.join(",")}]}`
@@ -95,9 +95,7 @@ export const commodityRoutes: ReadonlyArray<Route> = [
     expectedBytes: (request, { commodities: { products, series } }) =>
       isPaged(request) ? productBytes * Math.min(request.values.limit, products.length) : seriesBytes * series.size,
     read: (request, { model: { commodities } }) =>
-      Effect.sync(() =>
-        isPaged(request) ? formatPage(commodities, request) : formatGroups(commodities, request.values.commodity)
-      )
+      isPaged(request) ? formatPage(commodities, request) : formatGroups(commodities, request.values.commodity)
   }),
   route(getCommodityPrices, {
     checkNames: ({ series }, { commodities }) => {
@@ -110,13 +108,11 @@ export const commodityRoutes: ReadonlyArray<Route> = [
         0
       ),
     read: ({ values: { from, series, to } }, { model: { commodities } }) =>
-      Effect.sync(() =>
-        formatList(
-          series.map((slug) => {
-            const { metric, record } = getKnown(commodities.series, slug)
-            return `{"slug":"${slug}","unit":"${record.unit}","points":${serializeRange(metric.points, from, to)}}`
-          })
-        )
+      formatList(
+        series.map((slug) => {
+          const { metric, record } = getKnown(commodities.series, slug)
+          return `{"slug":"${slug}","unit":"${record.unit}","points":${serializeRange(metric.points, from, to)}}`
+        })
       )
   }),
   route(getCommodityMetricValues, {
@@ -131,8 +127,6 @@ export const commodityRoutes: ReadonlyArray<Route> = [
         return sum + headBytes + measureRange(metric.points, start ?? undefined, end ?? undefined)
       }, 0),
     read: ({ values: { from, metrics, to } }, { model: { commodities } }) =>
-      Effect.sync(() =>
-        formatList(metrics.map((name) => formatMetric(name, getKnown(commodities.metrics, name), from, to)))
-      )
+      formatList(metrics.map((name) => formatMetric(name, getKnown(commodities.metrics, name), from, to)))
   })
 ]

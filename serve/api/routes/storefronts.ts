@@ -10,7 +10,7 @@ import {
 import type { Generation, Storefronts, StoreLists } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { ReadModel } from "../read-model.ts"
-import { expectPage, page, type Request, type Route, refuse, route } from "../route.ts"
+import { expectPage, formatRecord, page, ReadRefused, type Request, type Route, route } from "../route.ts"
 
 const StorePosition = Schema.Tuple([Schema.String, Schema.String]) // name, id
 const microseconds = Schema.String.check(Schema.isPattern(/^-?\d{1,18}$/u))
@@ -22,7 +22,7 @@ const readList =
     { after, cursorAt, id, values }: Request<{ readonly limit: number }, typeof ListPosition.Type>,
     { model: { storefronts } }: Generation<ReadModel>
   ) => {
-    if (storefronts?.stores.json(id) === undefined) return refuse(unknownRecord("store", id))
+    if (storefronts?.stores.json(id) === undefined) throw new ReadRefused(unknownRecord("store", id))
     const position = after && { published: after[0] === null ? null : BigInt(after[0]), id: after[1] }
     return Effect.map(choose(storefronts).page(id, position, values.limit), ({ next, records }) =>
       page(records, next === undefined ? null : cursorAt([next.published?.toString() ?? null, next.id]))
@@ -33,21 +33,16 @@ export const storefrontRoutes: ReadonlyArray<Route> = [
   route(searchStores, {
     position: StorePosition,
     expectedBytes: expectPage(600),
-    read: ({ after, cursorAt, values }, { model: { storefronts } }) =>
-      Effect.suspend(() => {
-        if (storefronts === undefined) return Effect.succeed(page([], null))
-        const position = after && { name: after[0], id: after[1] }
-        const { cursor: _, limit, ...filters } = values
-        const { next, records } = storefronts.stores.search(filters, position, limit)
-        return Effect.succeed(page(records, next === undefined ? null : cursorAt([next.name, next.id])))
-      })
+    read: ({ after, cursorAt, values }, { model: { storefronts } }) => {
+      if (storefronts === undefined) return page([], null)
+      const position = after && { name: after[0], id: after[1] }
+      const { cursor: _, limit, ...filters } = values
+      const { next, records } = storefronts.stores.search(filters, position, limit)
+      return page(records, next === undefined ? null : cursorAt([next.name, next.id]))
+    }
   }),
   route(getStore, {
-    read: ({ id }, { model: { storefronts } }) =>
-      Effect.suspend(() => {
-        const record = storefronts?.stores.json(id)
-        return record === undefined ? refuse(unknownRecord("store", id)) : Effect.succeed(`{"data":${record}}`)
-      })
+    read: ({ id }, { model: { storefronts } }) => formatRecord(storefronts?.stores.json(id), unknownRecord("store", id))
   }),
   route(getStoreProducts, {
     position: ListPosition,
@@ -61,8 +56,8 @@ export const storefrontRoutes: ReadonlyArray<Route> = [
   }),
   route(getProduct, {
     read: ({ id }, { model: { storefronts } }) =>
-      Effect.flatMap(storefronts?.readProduct(id) ?? Effect.undefined, (record) =>
-        record === undefined ? refuse(unknownRecord("product", id)) : Effect.succeed(`{"data":${record}}`)
+      Effect.map(storefronts?.readProduct(id) ?? Effect.undefined, (record) =>
+        formatRecord(record, unknownRecord("product", id))
       )
   })
 ]

@@ -21,10 +21,10 @@ import { type LedgerStore, openEmbeddedStore } from "./embedded-store.ts"
 import { type GroupWriter, makeGroupWriter } from "./group-writer.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
 
-const capture = async (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: string) => {
+const capture = async (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: string, patience: number) => {
   const draft = draftCharge(state, hold, requestId)
   if (draft !== undefined) {
-    await writer.charge(hold, draft)
+    await writer.charge(hold, draft, patience)
     return "charged" as const
   }
   releaseHold(hold)
@@ -58,7 +58,10 @@ export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
     }
     const held = admission.hold
     return {
-      held: { capture: (requestId) => capture(state, writer, held, requestId), release: () => releaseHold(held) }
+      held: {
+        capture: (requestId, { patience = 0 } = {}) => capture(state, writer, held, requestId, patience),
+        release: () => releaseHold(held)
+      }
     }
   }
 

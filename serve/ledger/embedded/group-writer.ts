@@ -1,6 +1,8 @@
 /**
  * Group commit: what arrives in one iteration of the event loop, or while the last group is being written, becomes
- * durable together. A group shares one promise, and no fiber runs per charge, which matters at 30,000 charges a second.
+ * durable together. A flush blocks the event loop, so a group whose charges may all wait also takes those of further
+ * iterations, while the loop is busy. A group shares one promise, and no fiber runs per charge, which matters at 30,000
+ * charges a second.
  */
 import { chainEntries, type Draft } from "../chain/chain.ts"
 import type { Account, ApiKey } from "../chain/records.ts"
@@ -10,29 +12,51 @@ import type { Decision } from "../rules/decisions.ts"
 import { applyGroup, type Group, type LedgerState } from "../rules/ledger-state.ts"
 import type { LedgerStore } from "./embedded-store.ts"
 
-const newGroup = () => ({
+const newGroup = (since: number, writeBy: number) => ({
   accounts: [] as Account[],
   keys: [] as ApiKey[],
   drafts: [] as Draft[],
   holds: [] as Hold[],
   durable: Promise.withResolvers<void>(),
-  since: performance.now()
+  since,
+  /** One of its charges or changes waits no longer. */
+  writeBy
 })
 type PendingGroup = ReturnType<typeof newGroup>
 
 const retryDelay = 1_000
+/** In milliseconds. In a shorter iteration of the event loop, no call was read: waiting would gather nothing. */
+const busyIteration = 1
 
-export const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: LedgerCounters) => {
+export const makeGroupWriter = (
+  state: LedgerState,
+  store: LedgerStore,
+  counters: LedgerCounters,
+  now = () => performance.now()
+) => {
   let pending: PendingGroup | undefined
   let writing: Promise<void> | undefined
   let isWritable = true
   let probe: NodeJS.Timeout | undefined
 
-  const openGroup = (): PendingGroup => {
-    if (pending !== undefined) return pending
-    if (writing === undefined) setImmediate(write)
-    pending = newGroup()
+  /** For a charge or change that waits for others at most `patience` milliseconds. */
+  const openGroup = (patience = 0): PendingGroup => {
+    const at = now()
+    if (pending !== undefined) {
+      pending.writeBy = Math.min(pending.writeBy, at + patience)
+      return pending
+    }
+    if (writing === undefined) setImmediate(writeWhenDue)
+    pending = newGroup(at, at + patience)
     return pending
+  }
+
+  /** Runs at the end of an iteration of the event loop; `previous` is when it ran at the end of the one before. */
+  const writeWhenDue = (previous = Number.NEGATIVE_INFINITY) => {
+    const at = now()
+    const isBusy = at - previous >= busyIteration
+    if (isBusy && pending !== undefined && at < pending.writeBy) setImmediate(writeWhenDue, at)
+    else write()
   }
 
   const write = () => {
@@ -52,7 +76,7 @@ export const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters
     for (const hold of group.holds) endHold(hold, "captured")
     counters.charges += group.holds.length
     counters.groups++
-    counters.durable_seconds += (performance.now() - group.since) / 1_000
+    counters.durable_seconds += (now() - group.since) / 1_000
     isWritable = true
     scheduleNext()
     group.durable.resolve()
@@ -70,13 +94,16 @@ export const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters
 
   const scheduleNext = () => {
     writing = undefined
-    if (pending !== undefined) setImmediate(write)
+    if (pending !== undefined) setImmediate(writeWhenDue)
   }
 
   return {
-    /** Resolves when the charge is durable. Rejects if it could not be written; the hold is then released. */
-    charge: (hold: Hold, draft: Draft): Promise<void> => {
-      const group = openGroup()
+    /**
+     * Resolves when the charge is durable. Rejects if it could not be written; the hold is then released. `patience` is as
+     * in `CaptureOptions`.
+     */
+    charge: (hold: Hold, draft: Draft, patience: number): Promise<void> => {
+      const group = openGroup(patience)
       group.drafts.push(draft)
       group.holds.push(hold)
       return group.durable.promise

@@ -61,7 +61,7 @@ const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
   yield* Effect.forkScoped(refundCallsInDoubt(sql, inDoubtFiles, writer.isWritable))
 
   const makeAdmittedCall = (hold: OwnHold): AdmittedCall => ({
-    capture: (requestId, signal) => writer.charge(hold, requestId, signal),
+    capture: (requestId, { signal } = {}) => writer.charge(hold, requestId, signal),
     release: () => {
       if (hold.stage === "held") own.end(hold, "released")
     }
