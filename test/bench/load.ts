@@ -3,12 +3,15 @@
  * a load generator must need much less CPU than the server that it measures. Libraries for Node need more.
  */
 import { connect } from "node:net"
-import { median, percentile } from "./statistics.ts"
+import { readUsage } from "./process-usage.ts"
+import { percentile, roundTo } from "./statistics.ts"
 
 export interface Measured {
   readonly requests_per_second: number
   readonly p50_ms: number
   readonly p99_ms: number
+  /** CPU time of the server's process per call, in microseconds. NaN without `pid`, and on systems other than Linux. */
+  readonly cpu_us: number
   /** Responses other than 200, and broken connections. */
   readonly failed: number
 }
@@ -19,6 +22,8 @@ export interface Load {
   readonly paths?: ReadonlyArray<string>
   readonly key: string
   readonly seconds: number
+  /** The process of the server. */
+  readonly pid?: number | undefined
   readonly connections?: number
   /** Further headers, one per line. */
   readonly headers?: string
@@ -71,6 +76,7 @@ export const load = async ({
   headers: furtherHeaders = "",
   key,
   paths,
+  pid,
   seconds,
   url
 }: Load): Promise<Measured> => {
@@ -83,6 +89,7 @@ export const load = async ({
   const nextRequest = () => requests[sent++ % requests.length] ?? ""
   const durations: Array<number> = []
   let failed = 0
+  const cpuBefore = readUsage(pid)?.cpu_seconds ?? Number.NaN
   const startedAt = performance.now()
   const deadline = startedAt + seconds * 1000
   const onResponse = (status: number, milliseconds: number) => {
@@ -91,19 +98,13 @@ export const load = async ({
   }
   await Promise.all(Array.from({ length: connections }, () => call(address, nextRequest, deadline, onResponse)))
   const elapsed = (performance.now() - startedAt) / 1000
+  const cpu = (readUsage(pid)?.cpu_seconds ?? Number.NaN) - cpuBefore
   const sorted = Float64Array.from(durations).sort()
   return {
     requests_per_second: Math.round(durations.length / elapsed),
     p50_ms: percentile(sorted, 0.5),
     p99_ms: percentile(sorted, 0.99),
+    cpu_us: roundTo((cpu / (durations.length + failed)) * 1e6),
     failed
   }
 }
-
-/** The medians of several rounds, and the failures of all of them. */
-export const combineRounds = (measured: ReadonlyArray<Measured>): Measured => ({
-  requests_per_second: Math.round(median(measured.map((round) => round.requests_per_second))),
-  p50_ms: median(measured.map((round) => round.p50_ms)),
-  p99_ms: median(measured.map((round) => round.p99_ms)),
-  failed: measured.reduce((sum, round) => sum + round.failed, 0)
-})

@@ -1,19 +1,22 @@
 /**
  * `npm run bench -- [api|fairness|console|foods|storefronts|rounds|shared] [--entries 10000000] [--foods 450000,2000000]
- * [--products 100000,1000000] [--stores 1000] [--quick]` measures the bars on this machine and prints them as tables. Each pair
- * runs alternately in one run, and medians are compared. Compare the ratios, because machines differ. With the default
- * sizes, the API takes seven minutes, fairness four, the console ten, branded foods 90, rounds three, and shared depots
+ * [--products 100000,1000000] [--stores 1000] [--against FOLDER] [--quick]` measures the bars on this machine and prints them
+ * as tables. Each pair runs in turns in one run, and medians are compared. Compare the ratios, because machines differ. With
+ * `--against`, api, foods and storefronts compare this checkout with the one in that folder instead. With the default
+ * sizes, the API takes eight minutes, fairness four, the console ten, branded foods 90, rounds three, and shared depots
  * an hour. Branded foods need 30 GB in the temporary folder, and storefronts 8 GB. With `--quick`, sizes are small and
  * nothing is repeated: the ratios mean nothing.
  */
 import { parseArgs } from "node:util"
-import { measureApi } from "./api.ts"
+import { findCheckouts } from "./against.ts"
+import { compareApi, measureApi } from "./api.ts"
 import { measureConsole } from "./console.ts"
 import { isQuick } from "./effort.ts"
 import { measureFairness } from "./fairness.ts"
+import { compareFoods } from "./foods/against.ts"
 import { measureFoods } from "./foods/measure.ts"
 import { measureShared } from "./shared.ts"
-import { measureStorefronts } from "./storefronts/measure.ts"
+import { compareStorefronts, measureStorefronts } from "./storefronts/measure.ts"
 import { measureRounds } from "./storefronts/rounds.ts"
 
 const parts = ["api", "fairness", "console", "foods", "storefronts", "rounds", "shared"]
@@ -24,6 +27,7 @@ const { positionals, values } = parseArgs({
     foods: { type: "string", default: isQuick ? "1000" : "450000,2000000" },
     products: { type: "string", default: isQuick ? "1000" : "100000,1000000" },
     stores: { type: "string", default: isQuick ? "2" : "1000" },
+    against: { type: "string" },
     quick: { type: "boolean" }
   }
 })
@@ -42,10 +46,17 @@ if (
   process.exit(2)
 }
 const isRequested = (part: string) => positionals.length === 0 || positionals.includes(part)
-if (isRequested("api")) await measureApi()
-if (isRequested("fairness")) await measureFairness()
-if (isRequested("console")) for (const size of entries) await measureConsole(size)
-if (isRequested("foods")) await measureFoods(foods)
-if (isRequested("storefronts")) await measureStorefronts(products)
-if (isRequested("rounds")) await measureRounds(stores)
-if (isRequested("shared")) await measureShared(foods, products)
+if (values.against === undefined) {
+  if (isRequested("api")) await measureApi()
+  if (isRequested("fairness")) await measureFairness()
+  if (isRequested("console")) for (const size of entries) await measureConsole(size)
+  if (isRequested("foods")) await measureFoods(foods)
+  if (isRequested("storefronts")) await measureStorefronts(products)
+  if (isRequested("rounds")) await measureRounds(stores)
+  if (isRequested("shared")) await measureShared(foods, products)
+} else {
+  const checkouts = findCheckouts(values.against)
+  if (isRequested("api")) await compareApi(checkouts)
+  if (isRequested("foods")) await compareFoods(checkouts, foods)
+  if (isRequested("storefronts")) await compareStorefronts(checkouts, products)
+}

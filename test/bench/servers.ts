@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import path from "node:path"
 import { createInterface } from "node:readline"
-import { type Environment, newKey } from "../support/programs.ts"
+import { type KeyOptions, newKey } from "../support/programs.ts"
 
 /** Starts a server of this folder, which prints its address in its first line. */
 export const startChild = async (file: string, argument: string) => {
@@ -14,12 +14,12 @@ export const startChild = async (file: string, argument: string) => {
     lines.once("line", resolve)
     child.once("close", (code) => reject(new Error(`${file} exited with ${code} before it listened`)))
   })
-  return { api: (JSON.parse(first) as { readonly api: string }).api, stop: () => child.kill() }
+  return { api: (JSON.parse(first) as { readonly api: string }).api, child, stop: () => child.kill() }
 }
 
 /** Creates a key with more credits than any benchmark spends. */
-export const createFundedKey = async (home: string, environment: Environment = {}) =>
-  (await newKey(home, { budget: "1000000", usd: "1000000", environment })).key
+export const createFundedKey = async (home: string, options: Pick<KeyOptions, "checkout" | "environment"> = {}) =>
+  (await newKey(home, { budget: "1000000", usd: "1000000", ...options })).key
 
 /** The response of a request, for bare h3 to return the same bytes and headers. */
 export const fetchResponse = async (url: string, key: string) => {

@@ -4,20 +4,22 @@ import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
 import { limitSeconds } from "./effort.ts"
 import { load } from "./load.ts"
+import type { LoadedServer } from "./load-in-turns.ts"
 
 const seconds = limitSeconds(8)
 
 export const swapUnderLoad = async (options: {
   readonly home: string
-  readonly api: string
   readonly request: string
-  readonly key: string
+  readonly server: LoadedServer
 }) => {
-  const { api, home, key, request } = options
+  const { home, request, server } = options
+  const { api, child, key } = server
+  const call = () => load({ url: api + request, key, seconds, pid: child.pid })
   const environment = { LARDER_HOME: home }
   await addGeneration(home, ["2026-09-30"])
-  const before = await load({ url: api + request, key, seconds })
-  const loading = load({ url: api + request, key, seconds })
+  const before = await call()
+  const loading = call()
   for (const to of ["larder-000003", "larder-000004", "larder-000003", "larder-000004"]) {
     await pause(500)
     const { code, stderr } = await run("larder-ingest", ["rollback", "--to", to], environment)

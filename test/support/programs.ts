@@ -12,8 +12,8 @@ import { repository } from "./repository.ts"
 
 export type Environment = Readonly<Record<string, string>>
 const binary = {
-  "larder-ingest": path.join(repository, "pipelines/bin/larder-ingest.mjs"),
-  "larder-serve": path.join(repository, "serve/bin/larder-serve.mjs")
+  "larder-ingest": "pipelines/bin/larder-ingest.mjs",
+  "larder-serve": "serve/bin/larder-serve.mjs"
 }
 export type Program = keyof typeof binary
 
@@ -42,8 +42,14 @@ export const cleanEnvironment = (environment: Environment) => {
   return { ...Object.fromEntries(own), ...environment }
 }
 
-export const start = (program: Program, args: ReadonlyArray<string>, environment: Environment): ChildProcess =>
-  spawn(process.execPath, [binary[program], ...args], {
+/** Benchmarks also start the programs of another checkout of the repository. */
+export const start = (
+  program: Program,
+  args: ReadonlyArray<string>,
+  environment: Environment,
+  checkout: string = repository
+): ChildProcess =>
+  spawn(process.execPath, [path.join(checkout, binary[program]), ...args], {
     env: cleanEnvironment(environment),
     stdio: ["ignore", "pipe", "pipe"]
   })
@@ -129,9 +135,15 @@ const throwLostProcess = ({ args, program }: Command, code: unknown): never => {
 }
 
 /** Runs a program until it ends. A command that runs during another one has its own process: DuckDB locks files between processes. */
-export const run = (program: Program, args: ReadonlyArray<string>, environment: Environment): Promise<Ended> => {
+export const run = (
+  program: Program,
+  args: ReadonlyArray<string>,
+  environment: Environment,
+  checkout: string = repository
+): Promise<Ended> => {
   const command = { program, args, environment }
-  return isBusy || !canShare(command) ? waitForExit(start(program, args, environment)) : runShared(command)
+  const shares = !isBusy && checkout === repository && canShare(command)
+  return shares ? runShared(command) : waitForExit(start(program, args, environment, checkout))
 }
 
 export interface Server {
@@ -150,14 +162,11 @@ export interface Server {
 export const startServer = async (
   home: string,
   environment: Environment = {},
-  flags: ReadonlyArray<string> = []
+  flags: ReadonlyArray<string> = [],
+  checkout: string = repository
 ): Promise<Server> => {
-  const child = start("larder-serve", ["start", "--json", ...flags], {
-    LARDER_HOME: home,
-    LARDER_PORT: "0",
-    LARDER_CONSOLE_PORT: "0",
-    ...environment
-  })
+  const addresses = { LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }
+  const child = start("larder-serve", ["start", "--json", ...flags], { ...addresses, ...environment }, checkout)
   const logs = collectText(child.stderr)
   const closed = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)))
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
@@ -186,15 +195,25 @@ export const waitUntilServed = async ({ console }: Pick<Server, "console">, gene
   throw new Error(`${generation} is not served after a minute`)
 }
 
-const runAdmin = async (home: string, args: ReadonlyArray<string>, environment: Environment): Promise<string> => {
-  const { code, stderr, stdout } = await run("larder-serve", [...args, "--json"], { LARDER_HOME: home, ...environment })
+const runAdmin = async (
+  home: string,
+  args: ReadonlyArray<string>,
+  environment: Environment,
+  checkout?: string
+): Promise<string> => {
+  const settings = { LARDER_HOME: home, ...environment }
+  const { code, stderr, stdout } = await run("larder-serve", [...args, "--json"], settings, checkout)
   if (code !== 0) throw new Error(`larder-serve ${args.join(" ")} exited with ${code}:\n${stderr}`)
   return stdout
 }
 
 /** Runs an administrative command, and parses the JSON that it prints. */
-export const admin = async <A>(home: string, args: ReadonlyArray<string>, environment: Environment = {}): Promise<A> =>
-  JSON.parse(await runAdmin(home, args, environment)) as A
+export const admin = async <A>(
+  home: string,
+  args: ReadonlyArray<string>,
+  environment: Environment = {},
+  checkout?: string
+): Promise<A> => JSON.parse(await runAdmin(home, args, environment, checkout)) as A
 
 /** Like `admin`, for a command that prints one JSON value per line. */
 export const adminLines = async <A>(
@@ -212,22 +231,25 @@ export interface CreatedKey {
   readonly account_id: string
 }
 
-interface KeyOptions {
+export interface KeyOptions {
   readonly scopes?: string
   readonly budget?: string
   /** Credited in addition to the first 5,000 credits. */
   readonly usd?: string
   readonly environment?: Environment
+  readonly checkout?: string
 }
 
 /** Creates an account, with its first 5,000 credits, and a key. */
 export const newKey = async (
   home: string,
-  { budget = "100", environment = {}, scopes = "all", usd }: KeyOptions = {}
+  { budget = "100", checkout, environment = {}, scopes = "all", usd }: KeyOptions = {}
 ): Promise<CreatedKey> => {
-  const account = await admin<{ readonly id: string }>(home, ["accounts", "create", "--name", "Test"], environment)
-  const credit = ["accounts", "credit", "--account", account.id, "--note", "test"]
-  if (usd !== undefined) await admin(home, [...credit, "--usd", usd], environment)
+  const call = <A>(args: ReadonlyArray<string>) => admin<A>(home, args, environment, checkout)
+  const account = await call<{ readonly id: string }>(["accounts", "create", "--name", "Test"])
+  if (usd !== undefined) {
+    await call(["accounts", "credit", "--account", account.id, "--note", "test", "--usd", usd])
+  }
   const settings = ["--name", "test", "--scopes", scopes, "--budget-usd", budget]
-  return admin(home, ["keys", "create", "--account", account.id, ...settings], environment)
+  return call(["keys", "create", "--account", account.id, ...settings])
 }

@@ -1,37 +1,30 @@
-/** Runs programs and scripts, and measures their time and peak memory. */
+/** Runs programs and scripts, and measures their time, CPU and peak memory. */
 import { type ChildProcess, spawn } from "node:child_process"
-import { readFileSync } from "node:fs"
 import path from "node:path"
 import { start, waitForExit } from "../../support/programs.ts"
+import { readUsage, type Usage } from "../process-usage.ts"
 import { roundTo } from "../statistics.ts"
 import { readPublishedAt } from "./sizes.ts"
 
-export interface ProcessCost {
-  readonly seconds: number
-  /** Resident memory on Linux, undefined on other systems. The last 20 ms may be missing. */
-  readonly peak_mb: number | undefined
-}
+/** NaN on systems other than Linux. The last 20 ms may be missing. */
+type ProcessUsage = Pick<Usage, "cpu_seconds" | "peak_mb">
 
-/** The kernel keeps the maximum, so that only the last interval can be missed. */
-const readPeakMemory = (pid: number | undefined) => {
-  try {
-    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1000
-  } catch {
-    return 0 // another system, or the process has just ended
-  }
+export interface ProcessCost extends ProcessUsage {
+  readonly seconds: number
 }
 
 /** Fails with the stderr of the process if the process fails. */
 export const measureProcess = async (command: string, begin: () => ChildProcess): Promise<ProcessCost> => {
   const startedAt = performance.now()
   const child = begin()
-  let peak = 0
+  let usage: ProcessUsage = { cpu_seconds: Number.NaN, peak_mb: Number.NaN }
   const sampling = setInterval(() => {
-    peak = Math.max(peak, readPeakMemory(child.pid))
+    usage = readUsage(child.pid) ?? usage
   }, 20)
   const { code, signal, stderr } = await waitForExit(child).finally(() => clearInterval(sampling))
   if (code !== 0) throw new Error(`${command} exited with ${code ?? signal}:\n${stderr}`)
-  return { seconds: (performance.now() - startedAt) / 1000, peak_mb: peak === 0 ? undefined : Math.round(peak) }
+  const { cpu_seconds, peak_mb } = usage
+  return { seconds: (performance.now() - startedAt) / 1000, cpu_seconds, peak_mb }
 }
 
 /** Starts a script of this folder. Its task is JSON in its first argument. */
@@ -52,19 +45,23 @@ export const runScript = async <A>(file: string, task: unknown): Promise<A> => {
 }
 
 /** The seconds until the generation is live. `ended` includes compressing large payloads, until the process ends. */
-export const measureIngest = async (home: string, file: string): Promise<ProcessCost & { readonly ended: number }> => {
+export const measureIngest = async (
+  home: string,
+  file: string,
+  checkout?: string
+): Promise<ProcessCost & { readonly ended: number }> => {
   const startedAt = Date.now()
-  const { peak_mb, seconds } = await measureProcess("larder-ingest", () =>
-    start("larder-ingest", ["branded-foods", "--file", file], { LARDER_HOME: home })
+  const { seconds, ...usage } = await measureProcess("larder-ingest", () =>
+    start("larder-ingest", ["branded-foods", "--file", file], { LARDER_HOME: home }, checkout)
   )
   const published = (readPublishedAt(path.join(home, "warehouse")) - startedAt) / 1000
-  return { seconds: published, ended: roundTo(seconds, 2), peak_mb }
+  return { seconds: published, ended: roundTo(seconds, 2), ...usage }
 }
 
 /** The round with the median time, with the peak memory of all rounds. */
 export const combineRounds = <Measured extends ProcessCost>(rounds: ReadonlyArray<Measured>): Measured => {
   const middle = rounds.toSorted((a, b) => a.seconds - b.seconds)[Math.floor(rounds.length / 2)]
   if (middle === undefined) throw new Error("nothing was measured")
-  const peaks = rounds.map(({ peak_mb }) => peak_mb ?? 0)
-  return { ...middle, seconds: roundTo(middle.seconds, 2), peak_mb: Math.max(...peaks) || undefined }
+  const peak_mb = Math.max(...rounds.map((round) => round.peak_mb))
+  return { ...middle, seconds: roundTo(middle.seconds, 2), peak_mb }
 }

@@ -17,7 +17,8 @@ interface SearchTimes {
   readonly later: ReadonlyArray<number>
 }
 
-const buildSearchPath = (query: Readonly<Record<string, string>>) => `/v1/branded-foods?${new URLSearchParams(query)}`
+export const buildSearchPath = (query: Readonly<Record<string, string>>) =>
+  `/v1/branded-foods?${new URLSearchParams(query)}`
 /** Does not parse the 50 records, which would delay the other connections. */
 const findCursor = (body: string) => /"next_cursor":"([^"]+)"\}$/.exec(body.slice(-300))?.[1]
 

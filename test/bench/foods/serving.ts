@@ -4,6 +4,7 @@ import path from "node:path"
 import { brandedFoodId } from "@larder/schemas"
 import { startServer } from "../../support/programs.ts"
 import { createFundedKey } from "../servers.ts"
+import { measureStart } from "../start-up.ts"
 import { median, roundTo } from "../statistics.ts"
 import { compareAlternatives } from "./alternatives.ts"
 import { measureOtherRuns } from "./other-data-sets.ts"
@@ -17,23 +18,12 @@ import { listIds, withWarehouse } from "./warehouse.ts"
 
 const starts = 3
 
-const startOnce = async (home: string, key: string, fdcId: number) => {
-  const startedAt = performance.now()
-  const server = await startServer(home)
-  try {
-    const { status } = await fetch(`${server.api}/v1/branded-foods/${brandedFoodId(fdcId)}`, {
-      headers: { authorization: `Bearer ${key}` }
-    })
-    if (status !== 200) throw new Error(`the first call returned ${status}`)
-    return (performance.now() - startedAt) / 1000
-  } finally {
-    await server.stop()
-  }
-}
-
-const measureStart = async (home: string, key: string, ids: Int32Array) => {
+const measureStarts = async (home: string, key: string, ids: Int32Array) => {
   const seconds: Array<number> = []
-  for (let start = 0; start < starts; start++) seconds.push(await startOnce(home, key, ids.at(start) ?? 0))
+  for (let start = 0; start < starts; start++) {
+    const request = `/v1/branded-foods/${brandedFoodId(ids.at(start) ?? 0)}`
+    seconds.push((await measureStart({ home, key, request })).seconds)
+  }
   console.table({
     "B9 start to the first charged response, s (≤ 1.5)": { foods: ids.length, measured: roundTo(median(seconds), 2) }
   })
@@ -67,10 +57,10 @@ export const measureServing = async (folder: string, foods: number) => {
     const database = databaseFile(home, "branded-foods")
     await withWarehouse(database, async (warehouse) => {
       const ids = await listIds(warehouse)
-      await measureStart(home, key, ids)
+      await measureStarts(home, key, ids)
       const server = await startServer(home)
       try {
-        await measureRecords(server, key, database, ids)
+        await measureRecords({ ...server, key }, database, ids)
       } finally {
         await server.stop()
       }
