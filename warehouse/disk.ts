@@ -4,7 +4,7 @@
  */
 import { createHash, randomUUID } from "node:crypto"
 import { existsSync, mkdirSync, statSync } from "node:fs"
-import { chmod, constants, copyFile, stat } from "node:fs/promises"
+import { chmod, constants, copyFile, open, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
 
@@ -61,6 +61,27 @@ export const makeDigest = () => {
       return bytes
     },
     end: () => ({ sha256: hash.digest("hex"), bytes })
+  }
+}
+
+const pieceBytes = 1 << 20
+
+/**
+ * The bytes of a file, in pieces of one buffer: each is valid until the next one is requested. The pieces of a stream are
+ * new buffers, and V8 collects the garbage of the whole program for every 32 MiB of them.
+ */
+export async function* readPieces(file: string): AsyncGenerator<Buffer, void, undefined> {
+  const opened = await open(file)
+  try {
+    const { size } = await opened.stat()
+    const buffer = Buffer.allocUnsafeSlow(Math.min(Math.max(size, 1), pieceBytes)) // small files are many
+    for (;;) {
+      const { bytesRead } = await opened.read(buffer, 0, buffer.length, null)
+      if (bytesRead === 0) return
+      yield buffer.subarray(0, bytesRead)
+    }
+  } finally {
+    await opened.close()
   }
 }
 

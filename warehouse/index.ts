@@ -7,7 +7,15 @@ export type { DepotUnusable } from "./depot/depot.ts"
 export { KeyUnusable, keyFileIn } from "./depot/keys.ts"
 export { openSharedDepot } from "./depot/shared.ts"
 export { encodePublicKey, makeKeyPair, parsePrivateKey } from "./depot/signed.ts"
-export { type FileOperationFailed, ifMissing, isDiskFull, makeDigest, syncFile, syncFolder } from "./disk.ts"
+export {
+  type FileOperationFailed,
+  ifMissing,
+  isDiskFull,
+  makeDigest,
+  readPieces,
+  syncFile,
+  syncFolder
+} from "./disk.ts"
 export { DuckDb, DuckDbError, identifier, literal, type OpenError } from "./duckdb.ts"
 export {
   type HomeUnwritable,

@@ -2,11 +2,10 @@
  * Verifies parts on this machine against their SHA-256, before a server serves them or a run builds on them. Files that
  * were verified before are recognised by their markers, which is quick.
  */
-import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import { Effect, Schema } from "effect"
 import type { ObjectId } from "../depot/depot.ts"
-import { causeText, makeDigest } from "../disk.ts"
+import { causeText, makeDigest, readPieces } from "../disk.ts"
 import type { Layout } from "./layout.ts"
 import type { DataSetEntry, DataSetPart } from "./manifest.ts"
 import { isMarked, readStamp, toStamp, writeMarker } from "./markers.ts"
@@ -31,9 +30,7 @@ export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged"
 export const identifyFile = (file: string) =>
   Effect.tryPromise(async (): Promise<ObjectId> => {
     const digest = makeDigest()
-    const { size } = await stat(file)
-    const highWaterMark = Math.min(Math.max(size, 1), 1 << 20) // the whole buffer is allocated, also for a small file
-    for await (const chunk of createReadStream(file, { highWaterMark })) digest.add(chunk)
+    for await (const piece of readPieces(file)) digest.add(piece)
     return digest.end()
   })
 

@@ -6,6 +6,7 @@ import { createReadStream } from "node:fs"
 import { open } from "node:fs/promises"
 import { pipeline } from "node:stream"
 import { crc32, createInflateRaw } from "node:zlib"
+import { readPieces } from "@larder/warehouse"
 import { Effect } from "effect"
 import { type Entry, openPromise, type ZipFile } from "yauzl"
 import { codeOf, reasonOf } from "../../run/files/causes.ts"
@@ -43,10 +44,10 @@ const describeProblem = async (file: string, cause: unknown) => {
   return `it is not a zip: it begins with ${quoteText(start.toString("latin1", 0, 20))}`
 }
 
-/** The bytes of a release that is not zipped. Throws `ZipUnusable` if they cannot be read. */
+/** The bytes of a release that is not zipped, in pieces like those of a zip. Throws `ZipUnusable` if they cannot be read. */
 export async function* readUnzipped(file: string, label: string): AsyncGenerator<Buffer, void, undefined> {
   try {
-    for await (const piece of createReadStream(file, { highWaterMark: pieceBytes })) yield piece
+    yield* readPieces(file)
   } catch (cause) {
     throw new ZipUnusable({ zip: label, member: null, problem: reasonOf(cause) })
   }

@@ -7,9 +7,8 @@
 
 import { randomUUID } from "node:crypto"
 import path from "node:path"
-import { makeDigest, syncFile, syncFolder } from "@larder/warehouse"
+import { makeDigest, readPieces, syncFile, syncFolder } from "@larder/warehouse"
 import { Effect, FileSystem, type PlatformError, Stream } from "effect"
-import { pieceBytes } from "../files/chunk-size.ts"
 import { FileUnwritable } from "../files/write-all.ts"
 import type { SourceResponse } from "../origins/origin.ts"
 import { requireComplete } from "../origins/transport.ts"
@@ -58,7 +57,8 @@ export const receivePart = Effect.fnUntraced(function* (
   const copy = Effect.fnUntraced(function* (from: string) {
     // an interrupted copy would continue, and its file would remain
     yield* Effect.uninterruptible(Effect.andThen(fs.copyFile(from, part), fs.chmod(part, 0o644)))
-    yield* Stream.runForEach(fs.stream(part, { chunkSize: pieceBytes }), count) // hashes the copy: the original may change
+    const pieces = Stream.fromAsyncIterable(readPieces(part), (cause) => new FileUnwritable({ file: part, cause }))
+    yield* Stream.runForEach(pieces, count) // hashes the copy: the original may change
   })
   const write = Effect.gen(function* () {
     const opened = yield* fs.open(part, { flag: "wx" })

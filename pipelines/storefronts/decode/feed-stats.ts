@@ -17,21 +17,31 @@ interface Mistyped {
 /** A value of an optional field that was not understood, so the field is null. */
 export type FeedOddValue = Pick<OddValue, "field" | "said">
 
+/** Names of the fields of a row, or of a part of it, such as its variants. */
+interface FieldNames {
+  /** Fields, columns or elements that occur in any row, even without a value. */
+  readonly seen: Set<string>
+  /** Fields that had a value of the right type. */
+  readonly typed: Set<string>
+}
+
+/** A field in messages and reports: `vendor`, `variant sku`. */
+export const qualifyField = (part: string, field: string) => (part === "" ? field : `${part} ${field}`)
+
 /** Their size does not grow with the number of rows. */
 export class FeedStats {
   #usedCount = 0
   #rejectCount = 0
   #firstReason: string | undefined
-  readonly #typed = new Map<string, Set<string>>()
+  readonly #parts = new Map<string, FieldNames>()
   readonly #mistyped = new Map<string, Mistyped>()
-  readonly #fieldsSeen = new Set<string>()
   #currencyConflict: string | null = null
   #saleChange = Number.POSITIVE_INFINITY
   #oddValues: Array<FeedOddValue> = []
 
-  /** Fields, columns or elements that occur in any row, even without a value: `vendor`, `variant sku`. */
+  /** The qualified names of all that are seen. */
   get fieldsSeen(): ReadonlySet<string> {
-    return this.#fieldsSeen
+    return new Set([...this.#parts].flatMap(([part, { seen }]) => [...seen].map((field) => qualifyField(part, field))))
   }
 
   get rejectCount() {
@@ -57,16 +67,16 @@ export class FeedStats {
   }
 
   recordField(field: string) {
-    this.#fieldsSeen.add(field)
+    this.fieldsOf("").seen.add(field)
   }
 
-  /** Fields that had a value of the right type, in the row itself or in a part of it, such as its variants. */
-  typedFields(part: string): Set<string> {
-    const fields = this.#typed.get(part)
-    if (fields !== undefined) return fields
-    const noFields = new Set<string>()
-    this.#typed.set(part, noFields)
-    return noFields
+  /** The names are per part: qualifying each field of each variant takes longer than reading it. */
+  fieldsOf(part: string): FieldNames {
+    const names = this.#parts.get(part)
+    if (names !== undefined) return names
+    const noNames: FieldNames = { seen: new Set(), typed: new Set() }
+    this.#parts.set(part, noNames)
+    return noNames
   }
 
   recordMistyped(part: string, field: string, reason: string) {
@@ -103,11 +113,11 @@ export class FeedStats {
     if (this.#usedCount === 0) {
       return this.#rejectCount === 0 ? null : `none of its ${this.#rejectCount} rows can be used: ${this.#firstReason}`
     }
-    const missing = required.find((field) => !this.typedFields("").has(field))
+    const missing = required.find((field) => !this.fieldsOf("").typed.has(field))
     if (missing !== undefined) return `none of its ${this.#usedCount} rows has a ${missing}`
     for (const [key, { reason, rows }] of this.#mistyped) {
       const [part = "", field = ""]: ReadonlyArray<string> = JSON.parse(key)
-      if (!thresholds.mistypedRows.isMetBy(rows) || this.typedFields(part).has(field)) continue
+      if (!thresholds.mistypedRows.isMetBy(rows) || this.fieldsOf(part).typed.has(field)) continue
       return `all ${rows} rows with a value in ${field} have one of another type there: ${reason}`
     }
     return null

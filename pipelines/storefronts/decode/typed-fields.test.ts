@@ -47,3 +47,18 @@ describe("an optional field", () => {
     assert.deepStrictEqual(stats.takeOddValues(), [])
   })
 })
+
+describe("the fields seen", () => {
+  it("have any value but undefined in some row, and are named with their part", () => {
+    const stats = new FeedStats()
+    const roles = { sku: "substance", title: "substance" } as const
+    new Fields(stats, roles).read("title", "Tea", types.text)
+    for (const [number, sku] of [undefined, null, "A-1"].entries()) {
+      const fields = new Fields(stats, roles, number < 2 ? "variant" : "picture", number)
+      fields.read("sku", sku, types.code)
+    }
+    new Fields(stats, roles, "variant").read("title", undefined, types.text)
+    stats.recordField("vendor")
+    assert.deepStrictEqual(stats.fieldsSeen, new Set(["title", "vendor", "variant sku", "picture sku"]))
+  })
+})

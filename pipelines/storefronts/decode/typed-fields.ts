@@ -3,7 +3,7 @@
  * field: there it is null and recorded as an odd value.
  */
 import { UnusableRow } from "./feed-errors.ts"
-import type { FeedStats } from "./feed-stats.ts"
+import { type FeedStats, qualifyField } from "./feed-stats.ts"
 import type { Role } from "./field-roles.ts"
 import { type FieldType, isMissing, types } from "./field-types.ts"
 import { formatJson, type JsonObject } from "./responses.ts"
@@ -15,14 +15,14 @@ export class Fields<Name extends string> {
   readonly #roles: Readonly<Record<Name, Role>>
   readonly #part: string
   readonly #number: number
-  readonly #typed: Set<string>
+  readonly #names: ReturnType<FeedStats["fieldsOf"]>
 
   constructor(stats: FeedStats, roles: Readonly<Record<Name, Role>>, part = "", number = 0) {
     this.#stats = stats
     this.#roles = roles
     this.#part = part
     this.#number = number
-    this.#typed = stats.typedFields(part)
+    this.#names = stats.fieldsOf(part)
   }
 
   /**
@@ -30,7 +30,7 @@ export class Fields<Name extends string> {
    * is the field's name in messages.
    */
   read<A>(field: Name, value: unknown, type: FieldType<A>, name: string = field): A | null {
-    if (value !== undefined) this.#stats.recordField(this.#qualify(field))
+    if (value !== undefined) this.#names.seen.add(field)
     if (isMissing(value, type)) return null
     const result = type.read(value)
     if (result === undefined) {
@@ -38,7 +38,7 @@ export class Fields<Name extends string> {
       const problem = type.explain?.(value) ?? `which is not ${type.name}`
       return this.reject(field, `is ${formatJson(value).slice(0, 100)}, ${problem}`, name)
     }
-    this.#typed.add(field)
+    this.#names.typed.add(field)
     return result
   }
 
@@ -63,12 +63,8 @@ export class Fields<Name extends string> {
     throw new UnusableRow(reason)
   }
 
-  #qualify(field: string) {
-    return this.#part === "" ? field : `${this.#part} ${field}`
-  }
-
   #recordOddValue(field: string, value: unknown): null {
-    this.#stats.recordOddValue(this.#qualify(field), value)
+    this.#stats.recordOddValue(qualifyField(this.#part, field), value)
     return null
   }
 }

@@ -98,17 +98,17 @@ const blankNuls = (bytes: Buffer) => {
 }
 
 /** Passes a file to `take`, piece by piece, each with the bytes that `take` has left. It returns how many it has used. */
-const readPieces = async (
+const passPieces = async (
   path: string,
   signal: AbortSignal,
   take: (bytes: Buffer, isAtEnd: boolean) => Promise<number>
 ) => {
   const source = await open(path)
   try {
+    const piece = Buffer.allocUnsafe(pieceBytes)
     let pending = Buffer.alloc(0)
     for (let isAtEnd = false; !isAtEnd; ) {
       signal.throwIfAborted()
-      const piece = Buffer.allocUnsafe(pieceBytes)
       const { bytesRead } = await source.read(piece, 0, pieceBytes)
       isAtEnd = bytesRead === 0
       pending = Buffer.concat([pending, blankNuls(piece.subarray(0, bytesRead))])
@@ -125,7 +125,7 @@ const filterInto = async (path: string, columns: Columns, good: FileHandle, bad:
   const counter = new RecordCounter()
   const separate = makeSeparator(columns, counter, records, rejects)
   let isHeader = true
-  await readPieces(path, signal, async (bytes, isAtEnd) => {
+  await passPieces(path, signal, async (bytes, isAtEnd) => {
     if (!isHeader) return separate(bytes, isAtEnd)
     const lineEnd = bytes.indexOf(lineFeed)
     if (lineEnd === -1 && !isAtEnd) return 0

@@ -1,7 +1,9 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
+import { zipOf } from "@larder/test/support/pipelines/handmade-zips.ts"
 import { Deferred, Effect, FileSystem } from "effect"
 import { FileUnwritable } from "../../../run/files/write-all.ts"
+import { openZip, readUnzipped } from "../../source/zip.ts"
 import { type Chunk, splitFoods } from "./food-lines.ts"
 import { FoodListUnusable } from "./food-list.ts"
 
@@ -22,16 +24,15 @@ const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
 )
 
 /** All lines and rejects. */
-const split = Effect.fnUntraced(function* (
-  text: string | Buffer,
-  size = 1 << 20,
+const splitPieces = Effect.fnUntraced(function* (
+  bytes: AsyncIterable<Buffer>,
   options: { readonly maxRecordBytes?: number } = {}
 ) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* makeFolder
   const lines: Array<string> = []
   const rejects: Array<Chunk["rejects"][number]> = []
-  const list = { name: "foods.json", bytes: splitBytes(text, size) }
+  const list = { name: "foods.json", bytes }
   const counts = yield* splitFoods(list, { folder, ...options }, (chunk) =>
     Effect.gen(function* () {
       const text = yield* fs.readFileString(chunk.file)
@@ -43,6 +44,9 @@ const split = Effect.fnUntraced(function* (
   assert.deepStrictEqual(counts, { records: lines.length, rejects: rejects.length })
   return { lines, rejects }
 })
+
+const split = (text: string | Buffer, size = 1 << 20, options: { readonly maxRecordBytes?: number } = {}) =>
+  splitPieces(splitBytes(text, size), options)
 
 const a = '{"fdcId":1,"d":"a \\"{[ ]} b","n":[{"x":1}]}'
 const b = '{"fdcId":2,"d":"ü","n":[]}'
@@ -63,6 +67,24 @@ layer(NodeServices.layer)("the records of a JSON release, in pieces of any size"
       for (const size of sizes) {
         const { lines, rejects } = yield* split(text, size)
         assert.deepStrictEqual(lines, [addLine(a, lineOfA), addLine(b, lineOfB)], `pieces of ${size}`)
+        assert.deepStrictEqual(rejects, [])
+      }
+    })
+  )
+
+  it.effect("reads records that cross the pieces of a file, zipped or not", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* makeFolder
+      const records = Array.from({ length: 20 }, (_, id) => `{"fdcId":${id},"d":"${String(id).repeat(200_000)}"}`)
+      const content = `{"BrandedFoods": [\n${records.join(",\n")}\n]}`
+      yield* fs.writeFileString(`${folder}/foods.json`, content)
+      yield* fs.writeFile(`${folder}/foods.zip`, zipOf({ path: "foods.json", content }))
+      const zip = yield* openZip(`${folder}/foods.zip`, "foods.zip")
+      for (const bytes of [readUnzipped(`${folder}/foods.json`, "foods.json"), zip.bytes(yield* zip.json)]) {
+        const { lines, rejects } = yield* splitPieces(bytes)
+        const expected = records.map((record, index) => addLine(record, index + 2))
+        assert.isTrue(lines.join("\n") === expected.join("\n")) // a difference would print megabytes
         assert.deepStrictEqual(rejects, [])
       }
     })
