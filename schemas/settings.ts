@@ -155,7 +155,7 @@ const serving = {
     shown: "secret",
     inFile: true,
     meaning:
-      "mail server for mails to people: `smtps://user:password@host`, or `smtp://…` with STARTTLS, on port 465 or 587 unless it has another; without TLS only on this machine. Needs `LARDER_CONSOLE_URL`. It is a secret: no log and no error contains it"
+      "mail server for mails to people: `smtps://user:password@host`, or `smtp://…` with STARTTLS, or without TLS if the server is on this machine; on port 465 or 587 unless it has another. Needs `LARDER_CONSOLE_URL`. It is a secret: no log and no error contains it"
   },
   LARDER_MAIL_FROM: {
     meaning: "sender of these mails, such as `Larder <larder@example.com>`; set both, or neither"

@@ -6,7 +6,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { existsSync, mkdirSync, statSync } from "node:fs"
 import { chmod, constants, copyFile, open, stat } from "node:fs/promises"
 import { dirname } from "node:path"
-import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
+import { Effect, FileSystem, Path, PlatformError, Schema } from "effect"
 
 /** On Windows a flush requires write access. Elsewhere it does not, and the owner may have removed write access. */
 const flag = process.platform === "win32" ? "r+" : "r"
@@ -85,7 +85,11 @@ export async function* readPieces(file: string): AsyncGenerator<Buffer, void, un
   }
 }
 
-export const causeText = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+/** The reason of the system, which is the cause of an error of the library. */
+export const causeText = (cause: unknown): string => {
+  if (PlatformError.isPlatformError(cause) && cause.reason.cause !== undefined) return causeText(cause.reason.cause)
+  return cause instanceof Error ? cause.message : String(cause)
+}
 
 /** Whether an error message of DuckDB or the operating system means that the disk is full. */
 export const isDiskFull = (reason: string): boolean => /No space left|ENOSPC|File too large|EFBIG|quota/i.test(reason)

@@ -108,6 +108,7 @@ export const InactiveRow = Schema.Struct({
     "dry_whey_europe_price_min_biweekly",
     "gov-mars/1034"
   ),
+  kind: Schema.Literals(["feed", "metric"]).annotate({ description: "What the subject is." }),
   why: described.text("Why no run reads it.")
 }).annotate({
   identifier: "commodity.inactive",

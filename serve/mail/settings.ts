@@ -10,7 +10,7 @@ import { parseEmail } from "./email.ts"
 export interface SmtpServer {
   readonly host: string
   readonly port: number
-  /** `from_start`: smtps. `required`: STARTTLS, without which nothing is sent. `none`: only on this machine. */
+  /** `from_start`: smtps, anywhere. `required`: STARTTLS, without which nothing is sent. `none`: smtp on this machine. */
   readonly tls: "from_start" | "required" | "none"
   readonly login: { readonly user: string; readonly pass: string } | undefined
 }

@@ -123,7 +123,10 @@ describe("larder-ingest status", () => {
     })
     assert.strictEqual(code, 1)
     assert.match(lines[2] ?? "", /^unknown +storefronts: ingest\.freshness could not be read$/)
-    assert.match(problems, /the newest runs may be missing here: .*larder\.duckdb/)
+    assert.match(
+      problems,
+      /the newest runs may be missing here: \S+\/larder\.duckdb could not be updated to the live data: E\w+: [^.]*larder\.duckdb\S* -> '\S+larder\.duckdb'\. It keeps its current state, and nothing is lost\. Remove the cause/
+    )
     assert.match(problems, /Whether the data is fresh is unknown: storefronts\.$/m)
   })
 

@@ -1,96 +1,30 @@
 /**
  * The operator's own catalog: the example of docs/own-catalog.md over four days, from hosts on this machine to the API.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { commodities } from "@larder/pipelines/commodities/commodities.ts"
-import { layoutOf, readFreshness } from "@larder/warehouse"
-import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
-import { aRange, bodyOf, everyFeed, feedNamed, marsBody } from "../support/pipelines/commodity-payloads.ts"
-import { feedAt } from "../support/pipelines/live-commodities.ts"
-import { ingestLive } from "../support/pipelines/live-runs.ts"
-import { run, startServer } from "../support/programs.ts"
-import { repository } from "../support/repository.ts"
+import { type Environment, run, startServer } from "../support/programs.ts"
 import { query, temporaryFolder } from "./ingesting.ts"
+import { creams, gone, high, judge, low, page, startHosts, switchedOff, writeCatalog } from "./own-catalog.ts"
 
-const page = readFileSync(path.join(repository, "docs/own-catalog.md"), "utf8")
 const home = temporaryFolder()
 const folder = path.join(home, "catalog")
-
-const [low, high] = ["cream_us_midwest_price_min_weekly", "cream_us_midwest_price_max_weekly"]
-const renamed = feedNamed("gov-mars/1044")
-const switchedOff = feedNamed("gov-mars/1041")
-
-/** The payloads of a day. From the second day on, report 1044 has another name for its region. */
-const bodiesOf = (day: number) => ({
-  ...everyFeed(),
-  ...(day === 1 ? {} : { [renamed.feed]: bodyOf(renamed, [aRange(1044, { region: "Upper Midwest" })]) })
-})
-const cream = marsBody([
-  {
-    ...aRange(1044),
-    slug_id: 9001,
-    slug_name: "AMS_9001",
-    report_title: "Cream - Midwest U.S.",
-    region: "Midwest",
-    commodity: "Cream"
-  }
-])
-
-const requested: Array<string> = []
-let day = 1
-const hosts = createServer(({ url = "" }, response) => {
-  const { pathname } = new URL(url, "http://localhost")
-  const host = pathname.startsWith("/services/v1.2/") ? "marsapi" : "mpr.datamart"
-  const feed = pathname.endsWith("/9001") ? "gov-mars/9001" : feedAt(`/${host}.ams.usda.gov${url}`)
-  requested.push(feed)
-  const bodies: Readonly<Record<string, string>> = { ...bodiesOf(day), "gov-mars/9001": cream }
-  response.writeHead(200, { "content-type": "application/json" }).end(bodies[feed])
-})
-
-let environment: Readonly<Record<string, string>> = {}
+const { close, requested, runDay: runDayOf } = startHosts()
+const runDay = (day: number, settings: Environment = {}) => runDayOf(day, home, settings)
 const own = { LARDER_CATALOG: folder }
-beforeAll(async () => {
-  mkdirSync(folder)
-  for (const [, name = "", text = ""] of page.matchAll(/^`(\w+\.tsv)`:\n\n```tsv\n([\s\S]*?)```$/gm)) {
-    writeFileSync(path.join(folder, name), text)
-  }
-  await new Promise<void>((resolve) => void hosts.listen(0, "127.0.0.1", resolve))
-  const url = `http://127.0.0.1:${(hosts.address() as AddressInfo).port}` // it listens on a port
-  environment = { MARS_API_KEY: "0123456789", LARDER_MARS_URL: url, LARDER_DATAMART_URL: url }
-})
+beforeAll(() => writeCatalog(folder))
 afterAll(() => {
-  hosts.close()
+  close()
   rmSync(home, { recursive: true, force: true })
 })
 
-const runDay = (now: number, settings: Readonly<Record<string, string>> = {}) => {
-  day = now
-  requested.length = 0
-  return ingestLive(commodities, { home, environment: { ...environment, ...settings } })
-}
 const rowsOf = async (sql: string) => (await query(home, sql))[0] ?? []
 const valuesOf = (pattern: string) =>
   rowsOf(
     `select metric_name, observed_on::varchar as day, value_text from commodity.observation where metric_name like '${pattern}' order by all`
   )
-/** What `ingest.freshness` says of metrics, in the order of their names. */
-const judge = async (...names: ReadonlyArray<string>) => {
-  const rows = await Effect.runPromise(
-    Effect.flatMap(layoutOf(home), readFreshness).pipe(Effect.provide(NodeServices.layer))
-  )
-  return rows?.flatMap(({ late_at, state, subject, why }) => (names.includes(subject) ? [{ state, why, late_at }] : []))
-}
-const creams = [
-  { metric_name: high, day: "2026-09-25", value_text: "0.74" },
-  { metric_name: low, day: "2026-09-25", value_text: "0.59" }
-]
-const gone = "Neither LARDER_CATALOG nor this version of Larder has a line of it: no run reads it, and its values stay."
 const rebuild = (settings: Readonly<Record<string, string>>) =>
   run("larder-ingest", ["rebuild", "commodities"], { LARDER_HOME: home, ...settings })
 
@@ -127,7 +61,7 @@ describe("a catalog of one's own, over four days", () => {
     expect(requested).not.toContain(switchedOff.feed)
     expect(await valuesOf("cream%")).toEqual(creams)
     expect(await valuesOf("skim_milk_powder_south_america%")).toHaveLength(4)
-    expect(await judge("skim_milk_powder_south_america_price_min_biweekly")).toEqual([
+    expect(await judge(home, "skim_milk_powder_south_america_price_min_biweekly")).toEqual([
       {
         state: "ended",
         why: "LARDER_CATALOG switches gov-mars/1041 off: no run reads it, and its values stay.",
@@ -165,10 +99,12 @@ describe("a catalog of one's own, over four days", () => {
     expect(requested).not.toContain("gov-mars/9001")
     expect(await valuesOf("cream%")).toEqual(creams)
     const ended = { state: "ended", why: gone, late_at: null }
-    expect(await judge(low, high)).toEqual([ended, ended])
-    expect(await rowsOf("select subject from commodity.inactive order by all")).toEqual(
-      [high, low, "gov-mars/9001"].map((subject) => ({ subject }))
-    )
+    expect(await judge(home, low, high)).toEqual([ended, ended])
+    expect(await rowsOf("select subject, kind from commodity.inactive order by all")).toEqual([
+      { subject: high, kind: "metric" },
+      { subject: low, kind: "metric" },
+      { subject: "gov-mars/9001", kind: "feed" }
+    ])
     expect(await rowsOf("select slug from commodity.product where slug = 'cream'")).toHaveLength(1)
   })
 
@@ -176,7 +112,7 @@ describe("a catalog of one's own, over four days", () => {
     const everything = await valuesOf("%")
     const without = await rebuild({})
     expect(without.problems).toContain(
-      `2 metrics with values have no line in the catalog (${high}, ${low}): \`larder-ingest rebuild commodities\` leaves them out. Their payloads stay in the raw archive: to keep the values, set LARDER_CATALOG to a folder with their lines first.`
+      `2 metrics with values have no line in the catalog (${high}, ${low}). To keep their values, set LARDER_CATALOG to a folder with their lines, and run again.`
     )
     expect([without.code, await valuesOf("cream%")]).toEqual([0, []])
     expect((await rebuild(own)).code).toBe(0)

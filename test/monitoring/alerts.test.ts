@@ -93,6 +93,9 @@ describe("the alerts", () => {
       "one pipeline not run": [
         { text: withValue(text, `${started}{pipeline="storefronts"}`, (at) => at - 3 * day), minutes: 1 }
       ],
+      "a pipeline that never ran": [
+        { text: text.replaceAll(/^larder_run_\w+\{.*pipeline="storefronts".*\n/gm, ""), minutes: 1 }
+      ],
       "left out": [{ text: leftOut("commodities"), minutes: threeDays }],
       "left out for almost three days": [
         { text, minutes: threeDays },
@@ -129,8 +132,9 @@ describe("the alerts", () => {
   it.each([
     ["healthy", []],
     ["failed run", ["LarderRunFailed of storefronts"]],
-    ["no run", ["LarderNoRun of all"]],
-    ["one pipeline not run", []],
+    ["no run", ["LarderNoRun of branded-foods", "LarderNoRun of commodities", "LarderNoRun of storefronts"]],
+    ["one pipeline not run", ["LarderNoRun of storefronts"]],
+    ["a pipeline that never ran", []],
     ["left out", ["LarderLeftOut of commodities"]],
     ["left out for almost three days", []],
     ["stores left out", []],
@@ -154,7 +158,7 @@ describe("the alerts", () => {
   it("say what is wrong in words, with their numbers", () => {
     const summaryOf = (name: string) => result.fired[name]?.[0]?.annotations.summary
     expect(summaryOf("failed run")).toBe("The last run of storefronts failed.")
-    expect(summaryOf("no run")).toMatch(/^No run of larder-ingest has started for 2d 2h \d+m \d+s\.$/)
+    expect(summaryOf("no run")).toMatch(/^No run of [a-z-]+ has started for 2d 2h \d+m \d+s\.$/)
     expect(summaryOf("late")).toBe("3 metrics, releases or stores of commodities are late.")
     expect(summaryOf("unknown what is late")).toMatch(/^What is late has been unknown for 2h \d+m \d+s\.$/)
     expect(summaryOf("errors")).toBe("127.0.0.1:8081 responds to 3% of the calls with a 5xx.")

@@ -24,7 +24,7 @@ const defined = { tables: ingestTables, views: ingestViews }
 const hash = definitionHash(defined)
 
 const problem = "could not be updated"
-const consequence = "The next run updates it; nothing is lost."
+const consequence = "Nothing is lost. Remove the cause: the next run or `larder-ingest status` updates it."
 const operation = fileOperation(problem, consequence)
 const attempt = <A>(file: string, run: () => Promise<A>) => Effect.uninterruptible(operation(file, run))
 
@@ -131,10 +131,9 @@ export const refreshIngestion = Effect.fn("Ingestion.refresh")(function* (
   })
   const removeLog = attempt(file, () => rm(`${file}.wal`, { force: true })) // of a program that wrote to the old file
   yield* writeAtomically(file, (temporaryFile) => Effect.andThen(make(temporaryFile), removeLog)).pipe(
-    Effect.catchTag(["DuckDbError", "FileInUse", "NotADatabase", "PlatformError"], (error) => {
-      const cause = error._tag === "PlatformError" ? (error.reason.cause ?? error) : error
-      return Effect.fail(new FileOperationFailed({ file, problem, cause, consequence }))
-    })
+    Effect.catchTag(["DuckDbError", "FileInUse", "NotADatabase", "PlatformError"], (cause) =>
+      Effect.fail(new FileOperationFailed({ file, problem, cause, consequence }))
+    )
   )
   yield* markRecorded(layout, manifest)
 })

@@ -24,6 +24,22 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout, 
   }
   const unreachable = `no newer generation arrives from ${layout.depot.location}`
   let shouldRepair = true // only once: later damage is reported where the file is opened
+  let isTidy = true
+  const tidy = Effect.gen(function* () {
+    yield* refreshOpened(layout, "server")
+    yield* pruneLocal(layout)
+    isTidy = true
+  })
+  /** The generation has arrived, and is served: the pull has not failed. */
+  const reportUntidy = (cause: Cause.Cause<unknown>) =>
+    reports.report(
+      "opened files",
+      0,
+      Effect.logWarning(
+        "a generation was pulled and is served, but the files that people open are not updated, or older generations not removed. The next look tries again",
+        cause
+      )
+    )
   const pullNewest = Effect.gen(function* () {
     const pulled = yield* pull(layout, "server", { shouldRepair }).pipe(
       Effect.catchTag("WarehouseBusy", () => Effect.undefined) // another program is pulling
@@ -31,9 +47,8 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout, 
     shouldRepair = false
     fault = undefined
     count("succeeded")
-    if (pulled === undefined) return
-    yield* refreshOpened(layout, "server")
-    yield* pruneLocal(layout)
+    isTidy &&= pulled === undefined
+    if (!isTidy) yield* Effect.catchCause(tidy, reportUntidy)
   })
   const report = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
     fault = unreachable

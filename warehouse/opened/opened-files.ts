@@ -9,7 +9,7 @@ import { link, mkdir, readdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { dataSets } from "../data-sets.ts"
-import { fileOperation, readInode } from "../disk.ts"
+import { FileOperationFailed, fileOperation, readInode } from "../disk.ts"
 import type { Layout } from "../generation/layout.ts"
 import { type waitLimits, withLock } from "../generation/lock.ts"
 import { type DataSetEntry, isLoaded, type Manifest, newestManifest } from "../generation/manifest.ts"
@@ -20,10 +20,10 @@ import { findNewer } from "../tables/versions.ts"
 import { isCatalogueOf, isCatalogueOfAnyVersion, refreshCatalogue } from "./catalogue.ts"
 import { findReadable } from "./parts.ts"
 
-const operation = fileOperation(
-  "could not be updated to the live data",
-  "It keeps its current state until the next run updates it; nothing is lost."
-)
+const problem = "could not be updated to the live data"
+const consequence =
+  "It keeps its current state, and nothing is lost. Remove the cause: the next run or `larder-ingest status` updates it."
+const operation = fileOperation(problem, consequence)
 const attempt = <A>(file: string, run: () => Promise<A>) => Effect.uninterruptible(operation(file, run))
 
 /** Gives an object another name. The name is replaced atomically, so it always refers to a complete file. */
@@ -116,7 +116,12 @@ const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
   // a version that can read all of them may have written it
   if (others.length > 0 && (yield* isCatalogueOfAnyVersion(layout, data_sets))) return
   for (const { message } of others) yield* Effect.logWarning(`larder.duckdb is written without a data set: ${message}`)
-  yield* refreshCatalogue(layout, data_sets, readable)
+  yield* refreshCatalogue(layout, data_sets, readable).pipe(
+    Effect.catchTag(["DuckDbError", "PlatformError", "UnknownError"], (error) => {
+      const cause = error._tag === "UnknownError" ? error.cause : error
+      return Effect.fail(new FileOperationFailed({ file: layout.catalogue, problem, cause, consequence }))
+    })
+  )
 })
 
 export const refreshOpened = Effect.fn("OpenedFiles.refresh")(function* (

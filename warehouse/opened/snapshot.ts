@@ -57,7 +57,7 @@ export const writeSnapshot = Effect.fn("snapshot")(function* (to: string, parts:
   const path = yield* Path.Path
   const file = path.resolve(to)
   const toFailure = (error: DuckDbError | PlatformError.PlatformError) =>
-    new SnapshotFailed({ file, cause: error._tag === "DuckDbError" ? error.cause : (error.reason.cause ?? error) })
+    new SnapshotFailed({ file, cause: error._tag === "DuckDbError" ? error.cause : error })
   const alreadyExists = new WarehouseProblem({
     problem: `${file} already exists, and a snapshot does not replace a file. Remove it, or choose another file name.`
   })

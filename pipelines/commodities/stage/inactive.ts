@@ -50,7 +50,7 @@ export const describeRebuildLoss = Effect.fnUntraced(function* (layout: Layout) 
   const names = metrics.map(({ metric_name }) => metric_name ?? "").sort()
   const shown = names.slice(0, maxNames).join(", ") + (names.length > maxNames ? ", …" : "")
   const count = names.length === 1 ? "1 metric with values has" : `${names.length} metrics with values have`
-  return `${count} no line in the catalog (${shown}): \`larder-ingest rebuild commodities\` leaves them out. Their payloads stay in the raw archive: to keep the values, set LARDER_CATALOG to a folder with their lines first.`
+  return `${count} no line in the catalog (${shown}). To keep their values, set LARDER_CATALOG to a folder with their lines, and run again. A rebuild without these lines leaves the values out; their payloads stay in the raw archive.`
 })
 
 const lineGone =
@@ -60,12 +60,15 @@ export const stageInactive = Effect.fnUntraced(function* (run: RunContext, catal
   const withoutLine = yield* findWithoutLine(run, catalog)
   const isOff = (feed = "") => catalog.feedsByName.get(feed)?.isOff === true
   const off = [
-    ...catalog.feeds.filter((feed) => feed.isOff).map(({ feed }) => ({ subject: feed, feed })),
+    ...catalog.feeds.filter((feed) => feed.isOff).map(({ feed }) => ({ subject: feed, kind: "feed", feed })),
     ...catalog.metrics.flatMap(({ feeds: [feed = ""], metric_name: subject }) =>
-      isOff(feed) ? [{ subject, feed }] : []
+      isOff(feed) ? [{ subject, kind: "metric", feed }] : []
     )
   ]
-  const gone = [...withoutLine.feeds, ...withoutLine.metrics.map(({ metric_name }) => metric_name ?? "")]
+  const gone = [
+    ...withoutLine.feeds.map((subject) => ({ subject, kind: "feed" })),
+    ...withoutLine.metrics.map(({ metric_name }) => ({ subject: metric_name ?? "", kind: "metric" }))
+  ]
   const { staging } = run
   yield* staging.add(
     metricTable,
@@ -73,10 +76,11 @@ export const stageInactive = Effect.fnUntraced(function* (run: RunContext, catal
   )
   yield* staging.add(productTable, withoutLine.products)
   yield* staging.add(inactiveTable, [
-    ...off.map(({ feed, subject }) => ({
+    ...off.map(({ feed, kind, subject }) => ({
       subject,
+      kind,
       why: `LARDER_CATALOG switches ${feed} off: no run reads it, and its values stay.`
     })),
-    ...gone.map((subject) => ({ subject, why: lineGone }))
+    ...gone.map((line) => ({ ...line, why: lineGone }))
   ])
 })

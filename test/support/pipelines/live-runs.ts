@@ -8,6 +8,7 @@ import { Origin } from "@larder/pipelines/run/origins/origin.ts"
 import type { Pipeline, ReadResult } from "@larder/pipelines/run/pipeline.ts"
 import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
 import type { RunRecord } from "@larder/schemas"
+import { sharedDepotFromSettings } from "@larder/warehouse/depot/shared.ts"
 import { ConfigProvider, type Duration, Effect, Layer, Logger } from "effect"
 import { withClockAhead } from "../clock-ahead.ts"
 import type { Environment } from "../programs.ts"
@@ -70,6 +71,7 @@ export const ingestLive = (
   const network = origin ?? liveOrigin({ ...pipeline.livePolicy, ...unpaced })
   return ingestFromOrigin(pipeline, { home, days: undefined, dryRun, stores, acceptShrinkage }).pipe(
     Effect.provide(network),
+    Effect.provide(sharedDepotFromSettings),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),
     Effect.provide([NodeServices.layer, Logger.layer([logger])]),
     Effect.match({
