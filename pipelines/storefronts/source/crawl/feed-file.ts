@@ -109,13 +109,14 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
 ) {
   const currency = store.currency ?? null
   const stats = new FeedStats()
-  const read = { pages_read: 0, products_read: 0, currency, fields_seen: stats.fieldsSeen }
+  const read = { pages_read: 0, products_read: 0, currency }
   /** Currencies of all prices, null for those that name none. A single one is the currency of the store. */
   const currencies = new Set<string | null>()
   const describeRead = (): Partial<StoreRead> => ({
     ...read,
     currency_conflict: findCurrencyConflict(store, currencies) ?? stats.currencyConflict,
-    sale_changes_at: stats.saleChange
+    sale_changes_at: stats.saleChange,
+    fields_seen: stats.fieldsSeen
   })
 
   const reading = Effect.gen(function* () {
