@@ -26,7 +26,14 @@ import { makePacing, nameSharedPool, type PacingPolicy, parseRetryAfter } from "
 import { checkAddress, privateAddressMessage, privateHosts, publicLookup } from "./private-hosts.ts"
 import { makeDispatcher, noProxies, proxies, proxyForStores, proxyVariable } from "./proxies.ts"
 import { followRedirect, isRedirect, warnMoved } from "./redirects.ts"
-import { isThrottling, limitsClient, makeResponseError, type RequiredPause, refuseHtmlPage } from "./response-errors.ts"
+import {
+  describeOtherHost,
+  isThrottling,
+  limitsClient,
+  makeResponseError,
+  type RequiredPause,
+  refuseHtmlPage
+} from "./response-errors.ts"
 import { connectionError, decodeBody, readExcerpt, type TimeLimit, timeoutError } from "./transport.ts"
 import { countTime, isRepeated, makeHostTries, makeRetrying, RunTime, readUsedTime, type TryPolicy } from "./tries.ts"
 
@@ -138,7 +145,9 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
     const forbidden = privateAddressMessage(cause)
     if (forbidden !== undefined) return yield* new ForbiddenAddress({ url, problem: forbidden })
     const variable = proxyVariable(proxy.configured, at.href)
-    const fault = describeFault(cause, at.href, { now: yield* Clock.currentTimeMillis, variable })
+    const described = describeFault(cause, at.href, { now: yield* Clock.currentTimeMillis, variable })
+    const other = describeOtherHost(url, locate(configured, url), at)
+    const fault = other === undefined ? described : { ...described, problem: `${described.problem} (${other})` }
     if (fault.no_connection) yield* hostTries.countFailure(at.host)
     if (proxy.isUsed || variable === undefined || fault.may_pass === false)
       return yield* connectionError(url, cause, fault)
@@ -161,9 +170,11 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       ...(resume === undefined ? {} : { range: `bytes=${resume.from}-`, "if-range": resume.validator })
     }
     const get = HttpClientRequest.get(at.href, { headers })
+    const other = describeOtherHost(url, locate(configured, url), at)
+    const event = other === undefined ? "no response arrived" : `no response arrived from ${other},`
     const firstByte: TimeLimit = {
       ms: Duration.toMillis(policy.responseTimeout),
-      error: timeoutError(url, "no response arrived", policy.responseTimeout)
+      error: timeoutError(url, event, policy.responseTimeout)
     }
     const limit = yield* findTimeLimit(request, request.slow && (yield* isRepeated) ? undefined : firstByte)
     const response = yield* client

@@ -32,6 +32,28 @@ describe("a mirror of a government service", () => {
     )
   )
 
+  it.live("is named if there is no connection to it, and so is the host to which it redirects", () =>
+    live(
+      Effect.gen(function* () {
+        const gone = yield* startUpstream(() => undefined)
+        yield* gone.close
+        const mirror = yield* startUpstream((response) => response.writeHead(302, { location: gone.url }).end())
+        const readError = (url: string) =>
+          Effect.flip(readText({ url: report })).pipe(
+            Effect.provide(liveOrigin({ ...quick, maxAttempts: 1 })),
+            withSettings({ LARDER_MARS_URL: url }),
+            Effect.map(({ message }) => message)
+          )
+        const { host } = new URL(gone.url)
+        assert.include(yield* readError(gone.url), `the host refused the connection (its mirror ${host}).`)
+        assert.include(
+          yield* readError(mirror.url),
+          `the host refused the connection (${host}, to which it redirects).`
+        )
+      })
+    )
+  )
+
   it.effect.each([
     "http://mirror.example.com",
     "https://user:geheim@mirror.example.com",

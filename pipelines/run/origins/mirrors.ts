@@ -29,7 +29,7 @@ export const mirrors = Config.all({
 export type Mirrors = Config.Success<typeof mirrors>
 
 /** The setting that replaces the service of an address, if there is one. */
-export const findMirror = (configured: Mirrors, url: URL) =>
+const findMirror = (configured: Mirrors, url: URL) =>
   Object.entries(configured).find(([origin]) => origin === url.origin)?.[1]
 
 /** Where an address of a service is requested. */

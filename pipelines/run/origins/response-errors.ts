@@ -90,6 +90,12 @@ export const refuseHtmlPage = ({ accept, url }: SourceRequest, from: URL, at: UR
         })
       )
 
+/** Which host it was, if it is not the one of the requested address. `from` is where the request was first sent. */
+export const describeOtherHost = (url: string, from: URL, at: URL) => {
+  if (at.host !== from.host) return `${at.host}, to which it redirects`
+  return at.host === new URL(url).host ? undefined : `its mirror ${at.host}`
+}
+
 /** In milliseconds. */
 export interface RequiredPause {
   readonly wait: number
@@ -115,11 +121,12 @@ export const makeResponseError = ({ request, from, at, mayHaveKey, status, body,
   const { url, keyVariable: key_variable = null, basicUser } = request
   const redacted = listSecrets(request).reduce((text, secret) => text.replaceAll(secret, "<key>"), body)
   const parts = [`HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim(), summariseBody(redacted)].filter(Boolean)
-  const isOtherHost = at.host !== from.host
-  if (isOtherHost) parts.push(`from ${at.host}, to which it redirects`)
-  else if (at.host !== new URL(url).host) parts.push(`from its mirror ${at.host}`)
+  const other = describeOtherHost(url, from, at)
+  if (other !== undefined) parts.push(`from ${other}`)
   if (!mayHaveKey && basicUser !== undefined) {
-    parts.push(isOtherHost ? "without the key: the source has moved" : "without the key, which stays on this machine")
+    parts.push(
+      at.host !== from.host ? "without the key: the source has moved" : "without the key, which stays on this machine"
+    )
   }
   if (status === 401 || status === 403) {
     const key = mayHaveKey
