@@ -172,6 +172,23 @@ describe("the time of a run", () => {
     ).pipe(Effect.provideService(RunTime, makeRunTime("30 seconds")))
   )
 
+  it.effect("ends reading the body of an error, too", () =>
+    live(
+      Effect.gen(function* () {
+        const { step, upstream } = yield* startHost((_, response) => {
+          response.writeHead(500).write("no data")
+          return "hangs"
+        })
+        const startedAt = yield* Clock.currentTimeMillis
+        const [failed] = (yield* whileClockAdvances(step, readAll(upstream.url, "/fails"))).map(describeResult)
+        assert.instanceOf(failed, UpstreamUnavailable)
+        assert.include(failed.message, "failed after 1 try: HTTP 500 Internal Server Error")
+        assert.isBelow((yield* Clock.currentTimeMillis) - startedAt, 7000)
+      }),
+      policy
+    ).pipe(Effect.provideService(RunTime, makeRunTime("5 seconds")))
+  )
+
   it.effect("is not mentioned for a request that failed before: its own failure is the reason", () =>
     live(
       Effect.gen(function* () {

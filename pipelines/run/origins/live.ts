@@ -236,7 +236,8 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       }
       const retryAfter = parseRetryAfter(headers["retry-after"], yield* Clock.currentTimeMillis)
       const pause = yield* pauseFor(pools, at, status, retryAfter)
-      const body = yield* readExcerpt(decodeBody(request.url, response, { idleTimeout: policy.idleTimeout }))
+      const limits = { idleTimeout: policy.idleTimeout, end: yield* findTimeLimit(request) }
+      const body = yield* readExcerpt(decodeBody(request.url, response, limits))
       return yield* makeResponseError({
         request,
         at,
