@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
+import { collectLog } from "@larder/test/support/collect-log.ts"
 import { live, quick, readText, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, Fiber, Redacted } from "effect"
 import { liveOrigin } from "./live.ts"
@@ -93,6 +94,23 @@ describe("redirects", () => {
         const { response, text } = yield* readText({ url: `${upstream.url}/old`, basicUser: key })
         assert.deepStrictEqual([text, response.final_url], ["moved", `${upstream.url}/new`])
         assert.property(upstream.requests[1]?.headers, "authorization")
+      })
+    )
+  )
+
+  it.live("that are permanent are a warning if the new address can be read: a feed that fails costs one line", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response, _, { url }) => {
+          if (url.startsWith("/old")) response.writeHead(301, { location: url.replace("old", "new") }).end()
+          else response.writeHead(url === "/new/gone" ? 500 : 200).end("moved")
+        })
+        const warningsOf = (path: string) =>
+          Effect.map(collectLog(Effect.exit(readText({ url: upstream.url + path }))), ({ lines }) => lines)
+        assert.deepStrictEqual(yield* warningsOf("/old/gone"), [])
+        const [warning, ...others] = yield* warningsOf("/old/moved")
+        assert.include(String(warning?.event), "has moved permanently")
+        assert.deepStrictEqual(others, [])
       })
     )
   )

@@ -259,11 +259,15 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   /** Sends a request, follows its redirects, and returns the last response. Its host is occupied until `release`. */
   const follow = Effect.fnUntraced(function* (start: Step) {
     const callerScope = yield* Effect.scope
+    let warnings: Effect.Effect<void> = Effect.void // only of what is read: a feed that fails costs one line
     for (let step = start; ; ) {
       const hostScope = yield* Scope.fork(callerScope)
       const response = yield* Scope.provide(visit(step), hostScope)
       const release = Scope.close(hostScope, Exit.void)
-      if (!("moved_to" in response)) return { ...step, response, release }
+      if (!("moved_to" in response)) {
+        yield* warnings
+        return { ...step, response, release }
+      }
       yield* release // frees this host before the next one is occupied
       const { at: from, redirects, request } = step
       const at = yield* followRedirect(
@@ -273,7 +277,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         redirects === policy.maxRedirects,
         policy.publicOnly
       )
-      if (!policy.publicOnly) yield* warnMoved(from, at, response.status)
+      if (!policy.publicOnly) warnings = Effect.andThen(warnings, warnMoved(from, at, response.status))
       const sent = request.mayFollow === undefined ? request : { ...request, ...(yield* request.mayFollow(at)) }
       step = { ...step, request: sent, at, redirects: redirects + 1 }
     }
