@@ -31,7 +31,8 @@ import {
   tellFailure,
   tellInterrupted,
   tellKilled,
-  tellLeftOut
+  tellLeftOut,
+  tellNotRun
 } from "./summary.ts"
 import { UsageError } from "./usage-error.ts"
 
@@ -143,7 +144,9 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocati
   const { isOver, problem } = yield* RunTime
   if (yield* isOver) {
     yield* reportSkipped(pipeline, options, problem)
-    return yield* new PipelineLeftOut({ pipeline: pipeline.name, problem })
+    const leftOut = new PipelineLeftOut({ pipeline: pipeline.name, problem })
+    yield* tellNotRun(webhook, pipeline.name, leftOut.message)
+    return yield* leftOut
   }
   let failed: FailedRun | undefined
   const onFailed = (run: FailedRun) => {

@@ -171,3 +171,14 @@ export const tellLeftOut = (
         webhook,
         makeRunNotice({ pipeline: run.pipeline, id: run.run_id, problem: "left_out", message, run, left_out })
       )
+
+/** Tells of a pipeline that the command left out as a whole. */
+export const tellNotRun = Effect.fnUntraced(function* (
+  webhook: Webhook | undefined,
+  pipeline: string,
+  message: string
+) {
+  if (webhook === undefined) return
+  const id = newRunId(pipeline, yield* Clock.currentTimeMillis)
+  yield* postOrWarn(webhook, makeRunNotice({ pipeline, id, problem: "left_out", message, run: null, left_out: [] }))
+})
