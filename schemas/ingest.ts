@@ -305,7 +305,7 @@ export const Freshness = Schema.Struct({
     "From when on it is late without that value or read, in UTC. A value or final value: two working days after `expected_at`, a daily one after one; there is no calendar of holidays. A release form, or any other feed: 14 days after the last complete read. A store: after twice its time. Null if nothing is expected."
   ),
   left_out: described.textOrNull(
-    "What is left out of it, as `ingest.live_left_out.kind`: `untrusted` or `unreachable` if the last attempt could not read it, otherwise `partial` if a part is missing; null if nothing is."
+    "What is left out of it, as `ingest.live_left_out.kind`: `untrusted` or `unreachable` if the last attempt could not read it, otherwise `partial` if a part is missing; null if nothing is, or if no run reads it any more."
   ),
   state: described.oneOf(
     ["fresh", "late", "ended", "sample", "not_loaded", "not_read"],

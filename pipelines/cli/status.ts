@@ -3,6 +3,7 @@
  * is left out of it, for people and for monitoring.
  */
 import {
+  dropEnded,
   findUnreadable,
   type Layout,
   NoWarehouse,
@@ -93,11 +94,12 @@ const assessAll = Effect.fnUntraced(function* (
       Effect.as(Effect.logWarning(`what is left out of the live data is unknown: ${message}`), [])
     )
   )
+  const missing = dropEnded(leftOut, rows ?? [])
   return states.map((state) =>
     assessPipeline(
       state,
       rows,
-      leftOut.flatMap(({ pipeline, ...left }) => (pipeline === state.pipeline ? [left] : [])),
+      missing.flatMap(({ pipeline, ...left }) => (pipeline === state.pipeline ? [left] : [])),
       unreadable.get(state.pipeline)
     )
   )

@@ -1,6 +1,6 @@
 /** Metrics of the data: what `ingest.freshness` says, the newest runs, what is left out, and the depot. */
 import { Freshness, RunRecord } from "@larder/schemas"
-import { dataSets, hasFailed } from "@larder/warehouse"
+import { dataSets, dropEnded, hasFailed } from "@larder/warehouse"
 import { formatLabels, type Metric } from "../api/index.ts"
 import type { WarehouseState } from "./watch-warehouse.ts"
 
@@ -49,13 +49,14 @@ const outcomesOfRuns = (state: WarehouseState): Values =>
       : outcomes.map((outcome) => [formatLabels({ pipeline, outcome }), Number(outcome === last_run.outcome)] as const)
   )
 
-const leftOutFeeds = ({ left_out }: WarehouseState): Values =>
-  left_out === undefined
-    ? []
-    : pipelines.map((pipeline) => [
-        formatLabels({ pipeline }),
-        left_out.find((count) => count.pipeline === pipeline)?.feeds ?? 0
-      ])
+const leftOutFeeds = ({ freshness, left_out }: WarehouseState): Values => {
+  if (left_out === undefined) return []
+  const missing = dropEnded(left_out, freshness)
+  return pipelines.map((pipeline) => [
+    formatLabels({ pipeline }),
+    missing.filter((left) => left.pipeline === pipeline).length
+  ])
+}
 
 interface Pulls {
   readonly succeeded: number
@@ -127,7 +128,7 @@ export const warehouseMetrics = ({ generation, isReady, pulls, state }: Served):
     ),
     gauge(
       "larder_left_out_feeds",
-      "Feeds of each pipeline that are left out of the live data, all or in part.",
+      "Feeds of each pipeline that are left out of the live data, all or in part, except those that no run reads any more.",
       leftOutFeeds
     ),
     {

@@ -65,7 +65,7 @@ describe("what a server knows about its warehouse", () => {
       }
       yield* pass(60)
       yield* waitUntil(() => (current().left_out ?? []).length > 0)
-      assert.deepStrictEqual(current().left_out, [{ pipeline: "commodities", feeds: 1 }])
+      assert.deepStrictEqual(current().left_out, [{ pipeline: "commodities", feed: "gov-mars/1603" }])
     })
   )
 

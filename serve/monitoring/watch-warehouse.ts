@@ -20,10 +20,9 @@ const pollInterval = Duration.seconds(1)
 /** A read that takes longer fails: the disk does not respond. */
 const maxReadTime = Duration.seconds(30)
 
-const LeftOutCount = Schema.Struct({ pipeline: Schema.String, feeds: Schema.Int })
+const LeftOutFeed = Schema.Struct({ pipeline: Schema.String, feed: Schema.String })
 /** A feed may be named twice: for a part that is missing, and because the last attempt failed. */
-const selectLeftOut = `
-  select pipeline, count(distinct feed)::integer as feeds from ingest.live_left_out group by pipeline`
+const selectLeftOut = "select distinct pipeline, feed from ingest.live_left_out"
 
 export interface WarehouseState {
   /** When `freshness` was read, in UTC; undefined if that never succeeded. */
@@ -32,7 +31,7 @@ export interface WarehouseState {
   readonly freshness: ReadonlyArray<FreshnessRow>
   readonly pipelines: ReadonlyArray<PipelineState>
   /** Undefined until it was read. */
-  readonly left_out: ReadonlyArray<typeof LeftOutCount.Type> | undefined
+  readonly left_out: ReadonlyArray<typeof LeftOutFeed.Type> | undefined
   /** Why the last read failed: `freshness` is older. Undefined if it succeeded. */
   readonly fault: string | undefined
   /** Reads that failed since the start. */
@@ -41,7 +40,7 @@ export interface WarehouseState {
 
 const readRuns = <Model>(live: Live<Model>) =>
   live.use(({ ingest }) =>
-    Effect.all({ pipelines: readPipelineStates(ingest), left_out: ingest.all(LeftOutCount, selectLeftOut) })
+    Effect.all({ pipelines: readPipelineStates(ingest), left_out: ingest.all(LeftOutFeed, selectLeftOut) })
   )
 
 const readJudged = Effect.fnUntraced(function* (layout: Layout) {

@@ -32,3 +32,14 @@ export const countStates = (rows: ReadonlyArray<Pick<FreshnessRow, "state">>): S
   for (const { state } of rows) counts[state] = (counts[state] ?? 0) + 1
   return counts
 }
+
+/** Of what is left out of the live data, all but that of feeds and stores that no run reads any more. */
+export const dropEnded = <A extends { readonly pipeline: string; readonly feed: string }>(
+  leftOut: ReadonlyArray<A>,
+  rows: ReadonlyArray<Pick<FreshnessRow, "pipeline" | "feed" | "left_out">>
+): ReadonlyArray<A> => {
+  const keyOf = ({ feed, pipeline }: Pick<FreshnessRow, "pipeline" | "feed">) => `${pipeline} ${feed}`
+  const missing = new Set(rows.filter(({ left_out }) => left_out !== null).map(keyOf))
+  const judged = new Set(rows.map(keyOf))
+  return leftOut.filter((left) => missing.has(keyOf(left)) || !judged.has(keyOf(left)))
+}

@@ -103,6 +103,17 @@ describe("a store", () => {
         )
       })
     )
+    itLive("lacks nothing any more when it has ended: no run will read what its last one left out", () =>
+      Effect.gen(function* () {
+        const added = thirdRun("2026-09-16 12:00", ["rejected"])
+        const found = yield* queryFreshness("subject, left_out, why", "2026-10-20", added)
+        for (const subject of ["broken off since", "locked since"]) {
+          const row = found.find((store) => store.subject === subject)
+          assert.isNull(row?.left_out)
+          assert.match(String(row?.why), /requested others of that list, but not this one\.$/)
+        }
+      })
+    )
     itLive("has not ended by a run over another list, by a recording, or by a run that had no time for it", () =>
       Effect.gen(function* () {
         const other = yield* statesAfter(thirdRun("2026-09-16 12:00", ["of another list"]))

@@ -329,7 +329,9 @@ assessed as (
     source.*,
     -- a section of final values may be off alone
     coalesce(map_extract(whys, subject)[1], map_extract(whys, feed)[1]) as inactive_why,
-    left_out,
+    -- no run will read what is missing
+    if(inactive_why is null and not (kind = 'store' and settled is not distinct from 'ended'), missing.left_out, null)
+      as left_out,
     reason,
     kind not in ('metric', 'final_values') and moment < last_complete_read_at - (late_at - last_complete_read_at) as is_ahead,
     case
@@ -337,7 +339,7 @@ assessed as (
       when inactive_why is not null then 'ended'
       when settled is not null then settled
       when moment >= late_at or is_ahead then 'late'
-      when left_out in ('untrusted', 'unreachable') then 'not_read'
+      when missing.left_out in ('untrusted', 'unreachable') then 'not_read'
       else 'fresh'
     end as state
   from source
