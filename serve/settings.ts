@@ -26,9 +26,14 @@ const secretSetting = (name: string, findProblem: (text: string) => string | und
   )
 
 /** URL of the database for a ledger that several servers share; it contains a password. */
-export const ledgerUrlSetting = secretSetting("LARDER_LEDGER_URL", (text) =>
-  /^postgres(ql)?:\/\/[^/]/.test(text) ? undefined : "must be postgres://…"
-)
+export const ledgerUrlSetting = secretSetting("LARDER_LEDGER_URL", (text) => {
+  if (!/^postgres(ql)?:\/\/[^/]/.test(text)) return "must be postgres://…"
+  // otherwise a part of the password would be taken for the host, and errors would contain it
+  const url = URL.parse(text)
+  return url !== null && `${url.pathname}${url.search}${url.hash}`.includes("@")
+    ? "must have / ? # @ in the user and password as %2F %3F %23 %40"
+    : undefined
+})
 
 /** Without a trailing slash. A URL with a path is rejected, because links and cookies are for its root. */
 const publicUrlSetting = (name: string) => {

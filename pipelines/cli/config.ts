@@ -1,5 +1,5 @@
 /** `larder-ingest config` */
-import { isLakeEnabled, openSharedDepot } from "@larder/warehouse"
+import { isLakeEnabled, openSharedDepot, webhookFromSettings } from "@larder/warehouse"
 import { makeConfigCommand } from "@larder/warehouse/cli"
 import { Effect, Option } from "effect"
 import { checkCatalog } from "../commodities/commodities.ts"
@@ -16,6 +16,7 @@ const check = Effect.all([
   checkCatalog,
   isLakeEnabled,
   intervalSettings,
+  webhookFromSettings,
   Effect.flatMap(homeFolderSetting, openSharedDepot)
 ])
 

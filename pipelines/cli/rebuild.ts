@@ -1,11 +1,11 @@
 /** `larder-ingest rebuild`: rebuilds data sets from the raw archive. */
-import { isLakeEnabled, writeLakeIfEnabled } from "@larder/warehouse"
+import { isLakeEnabled, webhookFromSettings, writeLakeIfEnabled } from "@larder/warehouse"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { Pipeline } from "../run/pipeline.ts"
 import { rebuildDataSet } from "../run/rebuild.ts"
 import { openHome } from "../run/run.ts"
-import { formatRepeated } from "../run/summary.ts"
+import { formatRepeated, tellKilled } from "../run/summary.ts"
 import { CommandFailed, DataSetName, jsonFlag, quietFlag, quietly } from "./flags.ts"
 
 export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
@@ -23,10 +23,14 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
     Effect.fn(function* ({ json, dataSet }) {
       const layout = yield* openHome
       yield* isLakeEnabled
+      const webhook = yield* webhookFromSettings
       const selected = pipelines.filter(({ name }) => Option.isNone(dataSet) || name === dataSet.value)
       const missing: Array<string> = []
       const rebuild = Effect.fnUntraced(function* (pipeline: Pipeline) {
-        const { generation, isLoaded, runs } = yield* rebuildDataSet(pipeline, layout.home)
+        const { generation, isLoaded, runs } = yield* rebuildDataSet(pipeline, {
+          home: layout.home,
+          onKilled: (runs) => tellKilled(webhook, runs)
+        })
         for (const run of runs) {
           const output = { ...run, generation: run.generation === null ? null : generation }
           yield* Console.log(json ? JSON.stringify(output) : formatRepeated(run))

@@ -159,7 +159,6 @@ export const statusCommand = Command.make(
         )
       )
       const states = yield* readLiveStates(layout)
-      if (notify) yield* notifyChanges(layout)
       const assessed = yield* assessAll(layout, states)
       const hasRun = states.some(({ last_run }) => last_run !== undefined)
       const lines = assessed.flatMap((one) => [
@@ -170,6 +169,7 @@ export const statusCommand = Command.make(
       const problem = findProblem(assessed, strict)
       if (json) yield* Console.log(JSON.stringify(assessed))
       else if ((hasRun || isUnreadable) && !(quiet && problem === undefined)) yield* Console.log(lines.join("\n"))
+      if (notify) yield* notifyChanges(layout) // after the lines: what fails here hides nothing
       if (!hasRun && !isUnreadable) return yield* new NoWarehouse({ dir: layout.dir })
       if (problem !== undefined) return yield* problem
     },

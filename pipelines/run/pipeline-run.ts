@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly stores?: string | undefined
   /** Called once for a run that fails, also by an interrupt: no error could carry it then. */
   readonly onFailed?: (run: FailedRun) => void
-  /** Earlier runs that were killed, of any pipeline, each once: this run has recorded them. */
+  /** Earlier runs that were killed, of any pipeline, each once: this run or rebuild has recorded them. */
   readonly onKilled?: (runs: ReadonlyArray<RunRecord>) => Effect.Effect<void>
 }
 

@@ -32,6 +32,7 @@ import { Effect } from "effect"
 import { type ArchivedRun, listArchivedRuns } from "./archive/archived-runs.ts"
 import { rawFolderIn } from "./archive/raw-folder.ts"
 import type { Pipeline } from "./pipeline.ts"
+import type { RunOptions } from "./pipeline-run.ts"
 import { type FailedRepetition, repeatRuns } from "./repeat-runs.ts"
 import { UsageError } from "./usage-error.ts"
 
@@ -95,7 +96,10 @@ const rebuildFromRuns = Effect.fnUntraced(function* (
   return { runs: repeated, generation }
 }, Effect.scoped)
 
-export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline: Pipeline, home: string) {
+export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (
+  pipeline: Pipeline,
+  { home, onKilled }: Pick<RunOptions, "home" | "onKilled">
+) {
   const layout = yield* openLayout(home)
   yield* requireWritableFolder(layout.dir)
   yield* catchUp(layout)
@@ -104,7 +108,8 @@ export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline:
   yield* requireNotNewer(pipeline.dataSet, live)
   yield* requireKnownIngest(newest)
   yield* requireNoNewerMapping(pipeline.dataSet, pipeline.mappingVersion, live)
-  yield* recordKilledRuns(layout)
+  const killed = yield* recordKilledRuns(layout)
+  yield* onKilled?.(killed) ?? Effect.void
   const rebuilding = Effect.gen(function* () {
     const since = yield* readEntry(layout, pipeline)
     const runs = yield* selectRuns(pipeline, layout, since)

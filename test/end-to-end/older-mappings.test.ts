@@ -127,7 +127,7 @@ describe("a run that finds the data of an older mapping", () => {
       )
       assert.deepStrictEqual(logs, [])
 
-      yield* rebuildDataSet(shopOf(2), layout.home)
+      yield* rebuildDataSet(shopOf(2), layout)
       assert.deepStrictEqual(logs, [`Warn: ${lacking}: the rebuilt data set is without the rows that only they have`])
       assert.deepStrictEqual(yield* readPrices(layout), ["figs 2", "pears 2"])
       yield* ingest(layout, 3, ["plums", "pears"]) // the run that was lost no longer counts
@@ -184,13 +184,13 @@ describe("a run that finds the data of an older mapping", () => {
         ...shopOf(version),
         read: (context) => (context.run_id === first ? Effect.fail(spoiled) : shopOf(version).read(context))
       })
-      yield* rebuildDataSet(strict(2), layout.home)
+      yield* rebuildDataSet(strict(2), layout)
       assert.deepStrictEqual(logs, [
         `Warn: the run ${first} fails, and is left out of the rebuilt data set: apples are spoiled`
       ])
       assert.deepStrictEqual(yield* readPrices(layout), ["figs 2", "pears 2"])
       const all: Pipeline = { ...shopOf(3), read: () => Effect.fail(spoiled) }
-      assert.strictEqual((yield* Effect.flip(rebuildDataSet(all, layout.home))).message, "apples are spoiled")
+      assert.strictEqual((yield* Effect.flip(rebuildDataSet(all, layout))).message, "apples are spoiled")
       assert.deepStrictEqual(yield* readPrices(layout), ["figs 2", "pears 2"])
     })
   )
@@ -220,7 +220,7 @@ describe("an older program", () => {
       const layout = yield* madeByVersion1
       yield* ingest(layout, 2, ["figs", "pears"])
       const { number } = yield* newest(layout)
-      const rebuild = Effect.flip(rebuildDataSet(shopOf(1), layout.home))
+      const rebuild = Effect.flip(rebuildDataSet(shopOf(1), layout))
       for (const failing of [ingestWithoutSource(layout, 1, true), rebuild, ingestWithoutSource(layout, 1)]) {
         assert.match(
           (yield* failing).message,

@@ -171,6 +171,16 @@ describe("a run that is stopped", () => {
     )
     expect(notice?.data.run).toMatchObject({ run_id: notice?.id, outcome: "interrupted" })
   })
+
+  it("is reported once by a rebuild if it was killed and no run came before", async () => {
+    const receiver = await startReceiver()
+    const at = path.join(makeTestFolder(), "home")
+    const kill = await startWaitingRun(at, receiver.settings)
+    await kill("SIGKILL")
+    await ingest(at, ["rebuild"], receiver.settings)
+    expect((await replay(at, everyFeed(), receiver.settings)).code).toBe(0)
+    expect(receiver.received).toMatchObject([{ type: "run.failed", data: { run: { outcome: "interrupted" } } }])
+  })
 })
 
 describe("a rollback", () => {

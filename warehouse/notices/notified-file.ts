@@ -41,8 +41,10 @@ const notifiedInFile = Effect.fnUntraced(function* (file: string) {
 
 /** Sends what has changed since the last call, and returns the number of changes. */
 export const notifyFreshnessOnce = Effect.fn("notifyFreshnessOnce")(function* (layout: Layout, webhook: Webhook) {
-  const judged = yield* readFreshness(layout)
-  if (judged === undefined) return 0
   const states = yield* notifiedInFile(join(layout.home, "notified.json"))
-  return yield* withLock(join(layout.home, ".notified.lock"), notifyFreshness(judged, states, webhook))
+  const notify = Effect.gen(function* () {
+    const judged = yield* readFreshness(layout) // by now, another call may have sent what was true before
+    return judged === undefined ? 0 : yield* notifyFreshness(judged, states, webhook)
+  })
+  return yield* withLock(join(layout.home, ".notified.lock"), notify)
 })

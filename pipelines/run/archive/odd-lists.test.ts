@@ -30,7 +30,7 @@ describe.each([
   ["a pipe", (list: string) => execFileSync("mkfifo", [list])] // opening it would wait for a writer forever
 ])("%s in place of a list of fetches", (kind, put) => {
   for (const [name, use] of [
-    ["a rebuild", (layout: Layout) => rebuildDataSet(shop, layout.home)],
+    ["a rebuild", (layout: Layout) => rebuildDataSet(shop, layout)],
     ["a prune", (layout: Layout) => pruneArchive(layout, { keep: { runs: 0 }, dryRun: true })],
     [
       "a run that resumes an interrupted one",

@@ -80,7 +80,7 @@ describe("pruning the raw archive", () => {
       )
       assert.deepStrictEqual(listsOf(layout), [first, third])
       assert.deepStrictEqual(payloadsOf(layout), ["apples", "pears", "plums"])
-      yield* rebuildDataSet(shop, layout.home)
+      yield* rebuildDataSet(shop, layout)
       assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from shops.price order by item"), [
         { item: "apples" },
         { item: "pears" },

@@ -1,10 +1,11 @@
 /** Settings for payments through Stripe. Without a key, the built-in simulator is used. */
 import { isSafeInTransit } from "@larder/schemas"
-import { Config, Effect, Option, Redacted, Schema } from "effect"
+import { Config, Effect, Option, Redacted, Runtime, Schema } from "effect"
 
 class StripeSettingsInvalid extends Schema.TaggedError<StripeSettingsInvalid>()("StripeSettingsInvalid", {
   problem: Schema.String
 }) {
+  override readonly [Runtime.errorExitCode] = 2
   override get message() {
     return this.problem
   }

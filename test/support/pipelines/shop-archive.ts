@@ -77,7 +77,7 @@ const priceRows = "select item, run_id from shops.price order by item"
 /** Expects that a rebuild returns the live rows. */
 export const expectRebuildable = Effect.fnUntraced(function* (layout: Layout) {
   const before = yield* queryWarehouse(layout, priceRows)
-  yield* rebuildDataSet(shop, layout.home)
+  yield* rebuildDataSet(shop, layout)
   assert.lengthOf(before, 4)
   assert.deepStrictEqual(yield* queryWarehouse(layout, priceRows), before)
 })
