@@ -28,7 +28,7 @@ const Product = Schema.Struct({
   product_type: nullableString,
   stated_category: nullableString,
   vendor: nullableString,
-  collections: Schema.fromJsonString(Schema.Array(Schema.String))
+  collections: Schema.Array(Schema.String)
 })
 
 const productBytes = 500
@@ -70,7 +70,7 @@ const selectPageEnds = (maxBytes: number) => `
 
 const selectPage = (after: number, end: number) => `
   select seq::integer as seq, domain, title, product_type, stated_category, vendor,
-    coalesce(to_json(collections)::varchar, '[]') as collections
+    coalesce(collections, []) as collections
   from feed.described
   left join feed.title using (domain, native_id)
   where seq > ${after} and seq <= ${end}
