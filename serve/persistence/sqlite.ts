@@ -83,6 +83,13 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
     }))
   }
 
+  /** Objects of Node, which have no prototype, take four times as long as arrays. */
+  const cells = (sql: string, params: ReadonlyArray<SqlCell> = []): Iterable<ReadonlyArray<SQLOutputValue>> => {
+    const statement = db.prepare(dropSchemas(sql))
+    statement.setReturnArrays(true)
+    return statement.iterate(bindParams(params)) as unknown as Iterable<ReadonlyArray<SQLOutputValue>> // as just set
+  }
+
   const transaction = <A>(begin: string, work: () => A): A => {
     db.exec(begin)
     try {
@@ -103,6 +110,8 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
     /** For a statement that runs for every row: parameters are `?`. */
     prepare: (sql: string): StatementSync => db.prepare(dropSchemas(sql)),
     all,
+    /** For many rows: each as an array of its columns, one at a time, as the file stores them. */
+    cells,
     run: (sql: string, params: ReadonlyArray<SqlCell> = []): number => {
       commits++
       return Number(prepare(sql).statement.run(bindParams(params)).changes)

@@ -17,7 +17,8 @@ import { swapUnderLoad } from "./swap.ts"
 import { inTemporaryFolder } from "./temporary-folder.ts"
 import { describeRange, describeRatios, describeRounds, findRatios } from "./turns.ts"
 
-const request = "/v1/commodities/prices?series=cheese-block-sales-price-weekly&from=2025-09-27&to=2026-09-26"
+export const pricesRequest =
+  "/v1/commodities/prices?series=cheese-block-sales-price-weekly&from=2025-09-27&to=2026-09-26"
 const smallLedger = { entries: 1_000, accounts: 100, keysPerAccount: 1 }
 const ledgerOfManyKeys = { entries: 1_000_000, accounts: 10_000, keysPerAccount: 10 }
 /** The smallest first. */
@@ -38,7 +39,9 @@ export const measureApi = () =>
     const server = await startServer(home)
     const uncharged = { ...(await startChild("without-ledger.ts", home)), key }
     const charged = { ...server, key }
-    const measured = await loadBesideBare({ uncharged, charged }, { server: charged, path: request }, () => [request])
+    const measured = await loadBesideBare({ uncharged, charged }, { server: charged, path: pricesRequest }, () => [
+      pricesRequest
+    ])
 
     printMachine(measured.bytes)
     console.table({
@@ -46,16 +49,16 @@ export const measureApi = () =>
       "larder-serve without access and ledger": describeRounds(measured.uncharged),
       "larder-serve, charged and durable": describeRounds(measured.charged)
     })
-    await compareLedgers({ home, request, uncharged, embedded: charged })
+    await compareLedgers({ home, request: pricesRequest, uncharged, embedded: charged })
     uncharged.stop()
-    const swap = await swapUnderLoad({ home, request, server: charged })
+    const swap = await swapUnderLoad({ home, request: pricesRequest, server: charged })
     await server.stop()
     console.table({ "before the swaps": swap.before, "during the swaps": swap.during })
     const findShares = (bases: ReadonlyArray<Measured>) => findRatios(measured.charged, bases, "requests_per_second")
     console.table({
       "B1 charged ÷ bare h3 (≥ 0.5)": { measured: describeRange(findShares(measured.bare)) },
       "B1 charged ÷ bare h3, its fastest response": { measured: describeRange(findShares(measured.fastest)) },
-      "B7 lost to access and ledger (≤ 20 %)": {
+      "B7 lost to access and ledger, % (≤ 20)": {
         measured: describeRange(
           findShares(measured.uncharged).map((share) => (1 - share) * 100),
           0
@@ -67,7 +70,7 @@ export const measureApi = () =>
     console.log("Start with a large ledger, from the command to the first charged response")
     const starts = []
     for (const size of isQuick ? [smallLedger] : ledgerSizes) {
-      starts.push(await startWithLargeLedger(home, request, size))
+      starts.push(await startWithLargeLedger(home, pricesRequest, size))
     }
     console.table(starts)
   })
@@ -75,7 +78,7 @@ export const measureApi = () =>
 const compareCalls = async (folder: string, checkouts: Both<string>) => {
   const servers = await startBoth(folder, checkouts, ["all"])
   try {
-    const measured = await loadBesideBare(servers, { server: servers.this, path: request }, () => [request])
+    const measured = await loadBesideBare(servers, { server: servers.this, path: pricesRequest }, () => [pricesRequest])
     printMachine(measured.bytes)
     console.table({
       ...describeBare(measured),
@@ -95,7 +98,7 @@ export const compareApi = (checkouts: Both<string>) =>
     const starts = await mapBoth(checkouts, async (checkout, name) => {
       const home = path.join(folder, `${name}-large`)
       const key = await makeLargeHome(home, path.join(folder, name), size, checkout)
-      return () => measureStart({ home, key, request, checkout })
+      return () => measureStart({ home, key, request: pricesRequest, checkout })
     })
     const keys = size.accounts * size.keysPerAccount
     await compareInTurns(`Start to the first charged response, ${keys} keys`, countRounds(7), starts)

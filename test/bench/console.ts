@@ -6,6 +6,7 @@ import path from "node:path"
 import { makeBrowser } from "../support/console/browser.ts"
 import { startPostgres } from "../support/postgres/server.ts"
 import { admin, type Server, start, startServer, waitForExit } from "../support/programs.ts"
+import { pricesRequest } from "./api.ts"
 import { countRounds, isQuick } from "./effort.ts"
 import { makeLargeLedger } from "./large-ledger.ts"
 import { fillRequestLog } from "./large-request-log.ts"
@@ -17,7 +18,6 @@ const accounts = 10
 const keysPerAccount = isQuick ? 3 : 300
 const rounds = countRounds(30)
 const calls = 200
-const request = "/v1/commodities/prices?series=cheese-block-sales-price-weekly&from=2025-09-27&to=2026-09-26"
 
 type Environment = Readonly<Record<string, string>>
 
@@ -49,12 +49,12 @@ interface Row extends Spread {
 }
 
 /** One row per page. */
-const measurePages = async (home: string, key: string, email: string, environment: Environment) => {
+export const measurePages = async (home: string, key: string, email: string, environment: Environment) => {
   const server = await startServer(home, environment)
   try {
     const browser = await signIn(home, email, server, environment)
     for (let call = 0; call < calls; call++) {
-      await (await fetch(server.api + request, { headers: { authorization: `Bearer ${key}` } })).text()
+      await (await fetch(server.api + pricesRequest, { headers: { authorization: `Bearer ${key}` } })).text()
     }
     const keys = (await browser.get("/keys")).text
     const ledger = (await browser.get("/billing/ledger")).text

@@ -1,6 +1,6 @@
 /**
- * The benchmarks still run to their end and print what docs/benchmarks.md compares. The console and stores run in
- * `npm run test:long`. Foods, fairness and shared depots take minutes even so; of foods, the releases are written.
+ * The benchmarks still run to their end and print what docs/benchmarks.md compares. The console, stores and growth run
+ * in `npm run test:long`. Foods, fairness and shared depots take minutes even so; of foods, the releases are written.
  */
 import { readFileSync } from "node:fs"
 import path from "node:path"

@@ -116,9 +116,17 @@ describe("the ledger in a folder", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("keeps the newest state of a key", () =>
+  it.effect("keeps the newest state of a key, with all its fields", () =>
     Effect.gen(function* () {
-      const revoked = aKey({ name: "new", revoked_at: createdAt, revision: 3 })
+      const revoked = aKey({
+        name: "new",
+        former_sha256: "the former hash",
+        former_last4: "dcba",
+        former_expires_at: "2026-11-02T00:00:00.000Z",
+        revoked_at: "2026-11-03T00:00:00.000Z",
+        expires_at: "2026-11-04T00:00:00.000Z",
+        revision: 3
+      })
       const edits: Group = { accounts: [], keys: [aKey({ name: "new", revision: 2 }), revoked], entries: [] }
       const folder = yield* makeKilledLedger(accountCreation, edits)
       assert.deepStrictEqual((yield* load(folder)).keys, [revoked])

@@ -43,6 +43,22 @@ describe("a start", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("reads the head of an account whose last entry is older than all that it checks", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const write = makeWriter()
+      const idle = write(openAccount("acct_idle", "Idle", 0))
+      const calls = Array.from({ length: 50_000 }, (_, number) => aCharge(`req_more_${number}`, { credits: 0 }))
+      yield* writeGroups(folder, [idle, ...sampleGroups(write), write({ entries: calls })])
+      const [grant] = idle.entries
+      assert.isDefined(grant)
+      const { balance, hash, position } = grant
+      const { accounts } = yield* load(folder)
+      assert.deepStrictEqual(accounts[0]?.head, { position, balance, hash })
+      assert.strictEqual(accounts[1]?.head.position, 41 + calls.length)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("reads what keys have spent in older months if the clock was set back", () =>
     Effect.gen(function* () {
       for (const copy of [plainCopy, followedCopy]) {

@@ -2,25 +2,25 @@
  * Reads what a start needs, without reading all of a long ledger: accounts, keys, the head of each account and the
  * spending of keys. Also checks the newest entries; `larder-serve ledger verify` checks everything.
  */
-import type { Sqlite, SqliteRow } from "../../persistence/index.ts"
+import type { Sqlite } from "../../persistence/index.ts"
 import { type ChainHead, emptyHead } from "../chain/chain.ts"
-import type { Account, ApiKey, Entry } from "../chain/records.ts"
+import type { Account, ApiKey } from "../chain/records.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { monthOf } from "../utc-calendar.ts"
 import { type ChainStarts, makeEntryChecks, type Owners, readEntriesAfter, readStarts } from "./checks/entry-checks.ts"
 import { findProgressProblem, indexedUpTo, monthOfEntry, readLastEntry, readProgress, updateSums } from "./progress.ts"
-import { entryColumns, queryNumber, queryRecords, readTextCell } from "./tables.ts"
+import { keyColumns, queryNumber, queryRecords } from "./tables.ts"
 
 /** Checking this many entries takes a third of a second. */
 const maxCheckedAtStart = 50_000
 
 export class Damage extends Error {}
 
-const parseScopes = (row: SqliteRow): ReadonlyArray<string> => {
-  const problem = () => new Damage(`key ${row.id} cannot be read: its scopes are ${row.scopes}`)
+const parseScopes = (id: string, text: string): ReadonlyArray<string> => {
+  const problem = () => new Damage(`key ${id} cannot be read: its scopes are ${text}`)
   let scopes: unknown
   try {
-    scopes = JSON.parse(readTextCell(row, "scopes"))
+    scopes = JSON.parse(text)
   } catch {
     throw problem()
   }
@@ -28,25 +28,56 @@ const parseScopes = (row: SqliteRow): ReadonlyArray<string> => {
   return scopes
 }
 
-const toKey = (row: SqliteRow): ApiKey => ({ ...row, scopes: parseScopes(row) }) as unknown as ApiKey // strict columns
+/** From the cells of `keyColumns`; the table is strict. */
+const toKey = (cells: ReadonlyArray<unknown>, scopes: ApiKey["scopes"]) =>
+  ({
+    id: cells[0],
+    account_id: cells[1],
+    name: cells[2],
+    scopes,
+    budget_credits: cells[4],
+    sha256: cells[5],
+    last4: cells[6],
+    former_sha256: cells[7],
+    former_last4: cells[8],
+    former_expires_at: cells[9],
+    created_at: cells[10],
+    revoked_at: cells[11],
+    expires_at: cells[12],
+    revision: cells[13]
+  }) as ApiKey
 
-const keysWithoutAccount = `
-  select api_key.id, account_id
-  from ledger.api_key
-  where not exists (select 1 from ledger.account where account.id = api_key.account_id)
-  limit 1`
+const selectKeys = `select ${keyColumns.join(", ")} from ledger.api_key order by rowid`
+/** Keys have few different lists of scopes, and share them. */
+const readKeys = (sqlite: Sqlite): ReadonlyArray<ApiKey> => {
+  const lists = new Map<string, ApiKey["scopes"]>()
+  const shareScopes = (id: string, text: string) => {
+    const scopes = lists.get(text) ?? parseScopes(id, text)
+    lists.set(text, scopes)
+    return scopes
+  }
+  const keys: Array<ApiKey> = []
+  for (const cells of sqlite.cells(selectKeys)) {
+    const [id, , , scopes] = cells
+    keys.push(toKey(cells, shareScopes(String(id), String(scopes))))
+  }
+  return keys
+}
 
-const lastPlace = `
-  select sequence from sums.entry_place where account_id = $1 order by position desc limit 1`
-const entryAt = `select ${entryColumns} from ledger.entry where sequence = $1`
-const readHeads = (sqlite: Sqlite, accounts: ReadonlyArray<Account>, starts: ChainStarts): Map<string, ChainHead> => {
+const lastEntries = `
+  with last as materialized (
+    select id, (select sequence from sums.entry_place where account_id = id order by position desc limit 1) as sequence
+    from ledger.account
+  )
+  select id, position, balance, hash
+  from last
+  left join ledger.entry on entry.sequence = last.sequence and account_id = id
+  where last.sequence is not null`
+const readHeads = (sqlite: Sqlite, starts: ChainStarts): Map<string, ChainHead> => {
   const heads = new Map<string, ChainHead>(starts.heads)
-  for (const { id } of accounts) {
-    const [place] = queryRecords<{ readonly sequence: number }>(sqlite, lastPlace, [id])
-    if (place === undefined) continue
-    const [entry] = queryRecords<Entry>(sqlite, entryAt, [place.sequence])
-    if (entry?.account_id !== id) throw new Damage(`the last entry of account ${id} is missing`)
-    heads.set(id, entry)
+  for (const [id, position, balance, hash] of sqlite.cells(lastEntries)) {
+    if (position === null) throw new Damage(`the last entry of account ${id} is missing`)
+    heads.set(String(id), { position, balance, hash } as unknown as ChainHead) // strict columns
   }
   return heads
 }
@@ -106,6 +137,13 @@ const selectSpendingFrom = `
   )
   where month >= $1
   group by key_id, month`
+const readSpending = (sqlite: Sqlite, firstMonth: number) => {
+  const spending: Array<LedgerSnapshot["spending"][number]> = []
+  for (const [key_id, month, spent] of sqlite.cells(selectSpendingFrom, [firstMonth])) {
+    spending.push({ key_id: String(key_id), month: Number(month), spent: Number(spent) })
+  }
+  return spending
+}
 const selectSpentInMonth = `
   select coalesce(sum(credits), 0) as spent
   from (
@@ -135,24 +173,24 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
   const problem = findProgressProblem(sqlite)
   if (problem !== undefined) throw new Damage(problem)
   if (countEntriesToSum(sqlite) > 0) updateSums(sqlite, maxBatchSize)
-  const [strayKey] = sqlite.all(keysWithoutAccount)
-  if (strayKey !== undefined) {
-    throw new Damage(`key ${strayKey.id} belongs to account ${strayKey.account_id}, which is missing`)
-  }
   const accounts = queryRecords<Account>(
     sqlite,
     "select id, name, created_at, suspended_at from ledger.account order by rowid"
   )
-  const keys = sqlite.all("select * from ledger.api_key order by rowid").map(toKey)
+  const keys = readKeys(sqlite)
   const owners = {
     accounts: new Set(accounts.map(({ id }) => id)),
     accountByKey: new Map(keys.map((key) => [key.id, key.account_id]))
   }
+  for (const { account_id, id } of keys) {
+    if (!owners.accounts.has(account_id))
+      throw new Damage(`key ${id} belongs to account ${account_id}, which is missing`)
+  }
   const starts = readStarts(sqlite)
-  const heads = readHeads(sqlite, accounts, starts)
+  const heads = readHeads(sqlite, starts)
   if (checkNewest(sqlite, owners, starts, heads).isWhole) checkBudgets(sqlite)
   const firstMonth = monthOf(now) - 1
-  const spending = queryRecords<LedgerSnapshot["spending"][number]>(sqlite, selectSpendingFrom, [firstMonth])
+  const spending = readSpending(sqlite, firstMonth)
   const unknown = spending.find(({ key_id }) => !owners.accountByKey.has(key_id))
   if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, but is missing`)
   return {

@@ -130,13 +130,23 @@ export const requireRecord = <A>(records: ReadonlyMap<string, A>, id: string): A
 
 const parseEnd = (end: string | null): number => (end === null ? Number.POSITIVE_INFINITY : Date.parse(end))
 
+/** Few lists of scopes are shared by many keys, and so are their sets. */
+const scopeSets = new WeakMap<ReadonlyArray<string>, ReadonlySet<Scope>>()
+const findScopeSet = (scopes: ReadonlyArray<string>): ReadonlySet<Scope> => {
+  const known = scopeSets.get(scopes)
+  if (known !== undefined) return known
+  const made = new Set(scopes.filter(isScope))
+  scopeSets.set(scopes, made)
+  return made
+}
+
 const makeView = ({ account, record }: KeyState): ApiKeyView => {
   const { account_id, expires_at, id, name, revision, scopes } = record
   return {
     id,
     account_id,
     name,
-    scopes: new Set(scopes.filter(isScope)),
+    scopes: findScopeSet(scopes),
     revision,
     validUntil: parseEnd(expires_at),
     isSuspended: account.record.suspended_at !== null
@@ -163,13 +173,14 @@ const removeKey = (state: LedgerState, { former_sha256, id, sha256 }: ApiKey): v
 }
 
 const storeKey = (state: LedgerState, record: ApiKey) => {
-  const key = state.keys.get(record.id) ?? {
+  const known = state.keys.get(record.id)
+  if (known !== undefined) removeKey(state, known.record)
+  const key = known ?? {
     record,
     account: requireRecord(state.accounts, record.account_id),
     months: new Map(),
     stored: state.stored
   }
-  removeKey(state, key.record)
   key.record = record
   state.keys.set(record.id, key)
   if (record.revoked_at !== null) return
