@@ -119,7 +119,7 @@ const statePage: DataPage = {
   get: Effect.fnUntraced(function* ({ now }) {
     const data = yield* DataRead
     const [dataSets, generations, checks, unknownFields, leftOut, { rows: runs }] = yield* Effect.all(
-      [data.dataSets, data.generations, data.checks, data.unknownFields, data.leftOutCounts, data.runs({ limit: 8 })],
+      [data.dataSets, data.generations, data.checks, data.unknownFields, data.leftOut, data.runs({ limit: 8 })],
       { concurrency: "unbounded" }
     )
     const failedChecks = checks.filter(({ bad_rows }) => bad_rows > 0)

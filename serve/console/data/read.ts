@@ -16,7 +16,7 @@ import type { WarehouseState } from "../../monitoring/index.ts"
 import { type Filters, type PageLimit, readPage, toParameters } from "../web/query.ts"
 import { type DataSetContents, type DataSetState, readContents } from "./data-sets.ts"
 import { type FeedsQuery, readFeeds, readUnknownFields } from "./feeds-read.ts"
-import { readLeftOut, readLeftOutCounts, readOddValues } from "./left-out-read.ts"
+import { readLeftOut, readOddValues } from "./left-out-read.ts"
 import {
   type ReasonsFilters,
   type RejectsFilters,
@@ -119,8 +119,7 @@ const makeDataRead = Effect.fnUntraced(function* (
       readLive((db, { dataSet }) => readFeeds(db, query, dataSet("commodities"), warehouse().freshness)),
     unknownFields: readLive(readUnknownFields),
     oddValues: readLive(readOddValues),
-    leftOut: readLive(readLeftOut),
-    leftOutCounts: readLive(readLeftOutCounts),
+    leftOut: readLive((db) => readLeftOut(db, warehouse().freshness)),
     /** The catalog and all readings, which the live generation keeps in memory. */
     commodities: () => live.current().model.commodities,
     provenances: () => live.current().model.provenances,
