@@ -30,8 +30,8 @@ const endedState = "ended"
 const topics: ReadonlyArray<AccountAlert["topic"]> = ["balance", "stop", "ceiling"]
 /**
  * The least time between two mails to a person about the balance, or about a ceiling. Otherwise one person could fill the
- * mailboxes of all others by choosing another amount, or by switching auto-recharge off and on, again and again. A mail
- * that would come earlier waits. Nobody stops auto-recharge by a choice, so that is mailed at once.
+ * mailboxes of all others by choosing another amount, or by switching auto-recharge off and on, repeatedly. A mail
+ * within that hour waits. That auto-recharge stopped is mailed immediately, because no setting causes it.
  */
 const minInterval = 60 * 60_000
 const subjectOf = ({ account_id, id }: Recipient, topic: AccountAlert["topic"]) =>

@@ -100,7 +100,7 @@ describe("a run with LARDER_NOTIFY_URL", () => {
       /MARS_API_KEY_FILE names, does not exist$/
     ],
     ["a catalog that cannot be used", { LARDER_CATALOG: "/gone/catalog" }, /LARDER_CATALOG/]
-  ] as const)("reports %s, which nobody sees in cron", async (_, settings, problem) => {
+  ] as const)("reports %s", async (_, settings, problem) => {
     const receiver = await startReceiver()
     const file = path.join(makeTestFolder(), "secret")
     writeFileSync(file, `${webhookSecret}\n`)

@@ -126,7 +126,7 @@ describe("a host that limits its callers", () => {
     Effect.gen(function* () {
       const limited = Object.fromEntries(others.map((path) => [path, { status: 429, retryAfter: 50 }]))
       const { requests, seconds } = yield* readAll(others, limited)
-      assert.isAtMost(requests.length, 12, "seven pauses of 50 s, the last of which nobody waits for")
+      assert.isAtMost(requests.length, 12, "seven pauses of 50 s; no request is sent after the last")
       assert.isBelow(seconds, 420)
     })
   )

@@ -259,7 +259,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   /** Sends a request, follows its redirects, and returns the last response. Its host is occupied until `release`. */
   const follow = Effect.fnUntraced(function* (start: Step) {
     const callerScope = yield* Effect.scope
-    let warnings: Effect.Effect<void> = Effect.void // only of what is read: a feed that fails costs one line
+    let warnings: Effect.Effect<void> = Effect.void // logged only if the response is read: a failed feed is one line of the log
     for (let step = start; ; ) {
       const hostScope = yield* Scope.fork(callerScope)
       const response = yield* Scope.provide(visit(step), hostScope)

@@ -165,7 +165,7 @@ export const makeRetrying = (policy: TryPolicy, { remaining }: Pick<typeof RunTi
         const wait = yield* findWait(failure, current)
         if (wait === undefined) return yield* withTries(failure, current.failures)
         const { pause_ms, problem, url, wait_ms = 0 } = failure
-        // a feed that fails costs one line of the log: the end of the run names it
+        // a failed feed is one line of the log, at the end of the run
         yield* Effect.logDebug(`retrying: ${problem}`, {
           url,
           tries: current.failures,
