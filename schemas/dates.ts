@@ -10,22 +10,19 @@ const countDays = (year: number, month: number) =>
   month === 2 && isLeapYear(year) ? 29 : (daysInMonth[month - 1] ?? 0)
 const pad = (n: number, width: number) => String(n).padStart(width, "0")
 
+const isInCalendar = (year: number, month: number, day: number): boolean =>
+  year >= 1 && year <= 9999 && month >= 1 && month <= 12 && day >= 1 && day <= countDays(year, month)
+
 /** The day as `YYYY-MM-DD`; undefined if the calendar has no such day. */
 export const dayOf = (year: number, month: number, day: number): string | undefined =>
-  [year, month, day].every(Number.isInteger) &&
-  year >= 1 &&
-  year <= 9999 &&
-  month >= 1 &&
-  month <= 12 &&
-  day >= 1 &&
-  day <= countDays(year, month)
+  [year, month, day].every(Number.isInteger) && isInCalendar(year, month, day)
     ? `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
     : undefined
 
 /** Whether the string is a real calendar day in `YYYY-MM-DD` format: `2024-02-30` and `2024-2-3` are not. */
 export const isDay = (text: string): boolean => {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
-  return match !== null && dayOf(Number(match[1]), Number(match[2]), Number(match[3])) === text
+  return match !== null && isInCalendar(Number(match[1]), Number(match[2]), Number(match[3]))
 }
 
 /** The same day some years earlier, but not before the year 1. In common years, 29 February becomes 28. */

@@ -30,8 +30,8 @@ interface Declaration<P extends Parameters, R extends Schema.Constraint, S exten
   /** Advice for assistants: when to use the tool, and what to call next. */
   readonly use: string
   readonly parameters: P
-  /** Checks parameters against each other. `given` contains the names that were sent. */
-  readonly rule?: (values: Values<P>, given: ReadonlySet<string>) => Invalid | undefined
+  /** Checks parameters against each other. */
+  readonly rule?: (values: Values<P>, query: QueryNames) => Invalid | undefined
   readonly response: R
   /**
    * How the OpenAPI document describes the response, if client generators fail on `response`. It accepts all responses.
@@ -44,6 +44,9 @@ interface Declaration<P extends Parameters, R extends Schema.Constraint, S exten
   /** The kind of record that the id in the path names, for the message of the 404: `Unknown store: <id>`. */
   readonly record?: RecordName
 }
+
+/** Names of the parameters in a query, including empty ones. */
+export type QueryNames = Pick<URLSearchParams, "has">
 
 /** The rule is part of `parse`, so that endpoints with different parameters fit into one list. */
 export interface Endpoint<
@@ -68,7 +71,7 @@ export const endpoint = <
   parse: (query) => {
     const read = readQuery(declared.parameters, query)
     if ("invalid" in read) return read
-    return rule?.(read.value, new Set(query.keys())) ?? read
+    return rule?.(read.value, query) ?? read
   }
 })
 

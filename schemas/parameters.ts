@@ -170,14 +170,14 @@ export const wrongNames = (parameters: Parameters): ReadonlyArray<Invalid> => [
  */
 export const readQuery = <P extends Parameters>(parameters: P, query: URLSearchParams): Read<Values<P>> => {
   const given = new Map<string, string>()
-  const repeated: Array<string> = []
+  let repeated: string | undefined
   for (const [name, value] of query) {
     if (name === "") return unnamedParameter
     if (!Object.hasOwn(parameters, name)) return unknownParameter(name, findNearest(name, Object.keys(parameters)))
-    if (given.has(name)) repeated.push(name)
+    if (given.has(name)) repeated ??= name
     given.set(name, value)
   }
-  if (repeated[0] !== undefined) return repeatedParameter(repeated[0])
+  if (repeated !== undefined) return repeatedParameter(repeated)
   const values: Record<string, unknown> = {}
   for (const [name, parameter] of Object.entries(parameters)) {
     const read = parameter.read(name, given.get(name))

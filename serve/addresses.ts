@@ -17,9 +17,18 @@ export const isLoopbackUrl = (url: string): boolean => isLoopback({ hostname: pa
 /** The host of a request, with or without a port: a name, optionally with a trailing dot, or an address. */
 const hostPattern = /^((?=[^:]{1,253}(:|$))[\w-]+(\.[\w-]+)*\.?|\[[\da-f:.]+\])(:\d{0,5})?$/i
 
-/** Returns a valid host unchanged. Any other string could have a second meaning in a page, header or command. */
-export const parseHost = (host: string | null): string | undefined =>
-  host !== null && hostPattern.test(host) && URL.canParse(`http://${host}`) ? host : undefined
+let latestHost: string | null = null
+
+/**
+ * Returns a valid host unchanged. Any other string could have a second meaning in a page, header or command. Most requests
+ * have the host of the one before, which is not checked again.
+ */
+export const parseHost = (host: string | null): string | undefined => {
+  if (host === null) return undefined
+  if (host !== latestHost && !(hostPattern.test(host) && URL.canParse(`http://${host}`))) return undefined
+  latestHost = host
+  return host
+}
 
 /** The address of a listener for a client that used this host; without a valid host, the address for this machine. */
 export const addressFor = (listening: string, requestHost: string | null): string => {

@@ -45,8 +45,8 @@ export const searchCommodities = endpoint({
     }),
     cursor
   },
-  rule: (_values, given) =>
-    given.has("commodity") && pagedParameters.some((name) => given.has(name)) ? bothShapes : undefined,
+  rule: (_values, query) =>
+    query.has("commodity") && pagedParameters.some((name) => query.has(name)) ? bothShapes : undefined,
   response: Schema.Union([ListBody(SeriesGroup), PageBody(CommodityProduct)]),
   documented: Schema.Struct({
     data: ListBody(CatalogEntry).fields.data,

@@ -27,14 +27,10 @@ const decodeId = (id: string) => {
 }
 
 /** Compares the path as sent: URL parsers resolve dot segments and backslashes, and drop fragments. */
-const isExact = ({ runtime }: H3Event, pattern: ReadonlyArray<string>) => {
-  const [target = ""] = (runtime?.node?.req.url ?? "").split("?", 1)
-  const sent = target.replace(/^https?:\/\/[^/]*/i, "").split("/")
-  return (
-    sent.length === pattern.length &&
-    !/[\\#]/.test(target) &&
-    pattern.every((segment, index) => (segment.startsWith(":") ? sent[index] !== "" : segment === sent[index]))
-  )
+const makePathCheck = (path: string) => {
+  const segments = path.replaceAll(".", "\\.").replaceAll(/:\w+/g, "[^/?#\\\\]+")
+  const exact = new RegExp(`^(?:(?i:https?)://[^/?#\\\\]*)?${segments}(?:\\?|$)`)
+  return ({ runtime }: H3Event) => exact.test(runtime?.node?.req.url ?? "")
 }
 
 /** A data host without a port matches every port. */
@@ -84,11 +80,11 @@ export const makeApi = (needs: ApiNeeds) => {
 
   /** A known path: only the exact path, only this method, and preflights. */
   const serve = (served: "GET" | "POST", path: string, handler: EventHandler): EventHandler => {
-    const pattern = path.split("/")
+    const isExact = makePathCheck(path)
     const allow = `${served}, OPTIONS`
     return (event) => {
       const { headers, method } = event.req
-      if (!isExact(event, pattern)) return refuse(event, noSuchEndpoint)
+      if (!isExact(event)) return refuse(event, noSuchEndpoint)
       if (method === served) return handler(event)
       if (method === "OPTIONS") {
         const preflight = preflightHeaders(allow, headers.get("access-control-request-headers"))
@@ -134,8 +130,9 @@ export const makeApi = (needs: ApiNeeds) => {
     "/openapi.json",
     get("/openapi.json", (event) => respondShared(event, document, pipeline.respondUncharged(200, "")))
   )
+  const isMcp = makePathCheck("/mcp")
   app.all("/mcp", async (event) => {
-    if (!isExact(event, ["", "mcp"])) return refuse(event, noSuchEndpoint)
+    if (!isMcp(event)) return refuse(event, noSuchEndpoint)
     const response = await needs.assistants(event.req, matchesDataHost(dataHost, event))
     return response.status === 204 ? new FastResponse(null, response) : respond(event, response)
   })

@@ -120,26 +120,28 @@ export const makeSender = ({ step }: Limiter) => {
 
   const respondCompressed = async (event: H3Event, response: ApiResponse) => {
     const { body, permit } = response
-    const account = permit?.account ?? anonymous
-    const coding = chooseCoding(event.req.headers.get("accept-encoding"))
-    const plain = Buffer.from(body)
-    permit?.setBytes(body.length + plain.length)
-    // if compression fails, the plain body is sent: the call is already paid for
-    const compressed = coding && (await compressFairly(plain, coding, account, event.req.signal).catch(() => undefined))
-    const bytes = compressed ?? plain
-    permit?.setBytes(bytes.length)
-    return toHttp(response, bytes, compressed && coding, account)
+    try {
+      const account = permit?.account ?? anonymous
+      const coding = chooseCoding(event.req.headers.get("accept-encoding"))
+      const plain = Buffer.from(body)
+      permit?.setBytes(body.length + plain.length)
+      // if compression fails, the plain body is sent: the call is already paid for
+      const compressed =
+        coding && (await compressFairly(plain, coding, account, event.req.signal).catch(() => undefined))
+      const bytes = compressed ?? plain
+      permit?.setBytes(bytes.length)
+      return toHttp(response, bytes, compressed && coding, account)
+    } finally {
+      releaseWhenSent(event, permit) // until here the response is in memory, even if the caller has disconnected
+    }
   }
 
   return {
-    respond: async (event: H3Event, response: ApiResponse): Promise<Response> => {
+    respond: (event: H3Event, response: ApiResponse): Response | Promise<Response> => {
       const { body, headers, status, permit } = response
-      try {
-        if (body.length >= minCompressedBytes) return await respondCompressed(event, response)
-        return new FastResponse(body, { status, headers }) // adds the content length
-      } finally {
-        releaseWhenSent(event, permit) // until here the response is in memory, even if the caller has disconnected
-      }
+      if (body.length >= minCompressedBytes) return respondCompressed(event, response)
+      releaseWhenSent(event, permit)
+      return new FastResponse(body, { status, headers }) // adds the content length
     },
     respondShared: async (event: H3Event, body: SharedBody, response: ApiResponse): Promise<Response> => {
       const { bytes, coding } = await body.encode(event.req.headers.get("accept-encoding"))

@@ -5,6 +5,7 @@ import {
   type Invalid,
   invalidRequest,
   type Parameters,
+  type QueryNames,
   type Read,
   type ServedEndpoint,
   templateOf,
@@ -20,8 +21,7 @@ import type { ReadModel } from "./read-model.ts"
 /** `V` are the values of the parameters, and `C` is what a cursor contains. */
 export interface Request<V, C> {
   readonly values: V
-  /** Names of the parameters in the query, including empty ones. */
-  readonly queryNames: ReadonlySet<string>
+  readonly query: QueryNames
   /** The id in the path, decoded; empty if the path has none. */
   readonly id: string
   /** Where the previous page ended; undefined for the first page. */
@@ -132,7 +132,6 @@ export const validate = (call: RoutedRequest, model: ReadModel): ValidRequest | 
   if (cursor !== undefined && after === undefined) return invalidRequest(foreignCursor)
   const unknown = route.checkNames(parsed.value, model)
   if (unknown !== undefined) return invalidRequest(unknown)
-  const queryNames = new Set(query.keys())
   const cursorAt = (position: CursorPosition) => encodeCursor(scope, position)
-  return { values: parsed.value, queryNames, id, after, cursorAt, isOnDataHost }
+  return { values: parsed.value, query, id, after, cursorAt, isOnDataHost }
 }

@@ -30,8 +30,8 @@ const formatGroups = (model: CommodityModel, commodity: string | undefined) => {
   return formatList(groups)
 }
 
-const isPaged = ({ isOnDataHost, queryNames }: Pick<Request<unknown, never>, "isOnDataHost" | "queryNames">) =>
-  pagedParameters.some((name) => queryNames.has(name)) || (isOnDataHost && !queryNames.has("commodity"))
+const isPaged = ({ isOnDataHost, query }: Pick<Request<unknown, never>, "isOnDataHost" | "query">) =>
+  pagedParameters.some((name) => query.has(name)) || (isOnDataHost && !query.has("commodity"))
 
 /** Compares whole segments: `dairy` matches `dairy/butter`, not `dairyfree`. A trailing slash is ignored. */
 const isWithin = (category: string, ancestor: string | undefined) => {

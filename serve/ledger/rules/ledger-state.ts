@@ -204,12 +204,13 @@ const makeRequestMemory = () => {
   return {
     /** Returns false if the id is already in the memory. */
     add: (requestId: string): boolean => {
-      if (newer.has(requestId) || older.has(requestId)) return false
+      if (older.has(requestId)) return false
+      const { size } = newer
+      if (newer.add(requestId).size === size) return false
       if (newer.size >= maxRememberedIds) {
         older = newer
         newer = new Set()
       }
-      newer.add(requestId)
       return true
     }
   }
