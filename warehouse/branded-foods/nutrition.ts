@@ -68,19 +68,17 @@ const computePerServing = (amount: number, servingAmount: number): number => {
   return amount < 0 ? -rounded + 0 : rounded // no negative zero
 }
 
-type Amounts = ReadonlyMap<number, number | null>
+/** The amount of a nutrient; null if the label states none. */
+type FindAmount = (nutrientId: number) => number | null
 
-const findAmount = (key: NutritionKey, amounts: Amounts) => {
+const chooseAmount = (key: NutritionKey, find: FindAmount) => {
   for (const nutrient of nutrientIds[key]) {
-    const amount = amounts.get(nutrient)
-    if (amount !== undefined && amount !== null) return amount
+    const amount = find(nutrient)
+    if (amount !== null) return amount
   }
-  if (key !== "vitamin_d") return undefined
-  const units = amounts.get(vitaminDInUnits)
+  const units = key === "vitamin_d" ? find(vitaminDInUnits) : null
   // Rounded as the database rounds digits beyond a decimal's scale: half away from zero.
-  return units === undefined || units === null
-    ? undefined
-    : (Math.sign(units) * Math.round((Math.abs(toMillionths(units)) * 25) / 1000)) / 1e6
+  return units === null ? null : (Math.sign(units) * Math.round((Math.abs(toMillionths(units)) * 25) / 1000)) / 1e6
 }
 
 interface Serving {
@@ -94,7 +92,7 @@ interface Serving {
  */
 export const computeNutrition = (
   { size, unit }: Serving,
-  amounts: Amounts,
+  find: FindAmount,
   ownAmounts: ReadonlyArray<number | null>
 ): ReadonlyArray<readonly [NutritionKey, number]> => {
   if (size === null) return []
@@ -104,8 +102,8 @@ export const computeNutrition = (
     const ownAmount = key === "vitamin_d" ? null : (ownAmounts[i] ?? null) // the unit of its own amount is undocumented
     if (ownAmount !== null) nutrition.push([key, ownAmount])
     if (ownAmount !== null || servingAmount === undefined) return
-    const amount = findAmount(key, amounts)
-    if (amount !== undefined) nutrition.push([key, computePerServing(amount, servingAmount)])
+    const amount = chooseAmount(key, find)
+    if (amount !== null) nutrition.push([key, computePerServing(amount, servingAmount)])
   })
   return nutrition
 }
