@@ -94,3 +94,4 @@ export {
   requireNotNewer,
   type TablesDiffer
 } from "./tables/versions.ts"
+export { startThread } from "./thread.ts"

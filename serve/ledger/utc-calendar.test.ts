@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type DateRange, monthOf, parseTypedTimestamp, splitPeriod } from "./utc-calendar.ts"
+import { type DateRange, monthOf, splitPeriod } from "./utc-calendar.ts"
 
 const monthOfDay = (day: string) => monthOf(Date.parse(day))
 const dayAfter = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
@@ -50,22 +50,4 @@ describe("a period in months and days", () => {
     const empty = { from: "2028-03-01", to: "2028-02-01" }
     assert.deepStrictEqual(splitPeriod(empty).added, [empty])
   })
-})
-
-describe("a typed timestamp", () => {
-  it.each([
-    "2027-01-31T00:00:00Z",
-    "2027-01-31T00:00Z",
-    "2027-01-31 00:00",
-    "2027-01-31 00:00:00",
-    "2027-01-31 00:00 UTC"
-  ])("is read in UTC: %s", (text) => {
-    assert.strictEqual(parseTypedTimestamp(text), "2027-01-31T00:00:00.000Z")
-  })
-  it.each(["", "2027-01-31", "2027-02-30T00:00:00Z", "2027-01-31T24:00:00Z", "2027-01-31T00:00:00+01:00", "tomorrow"])(
-    "is refused if it is invalid or has a different time zone: %s",
-    (text) => {
-      assert.isUndefined(parseTypedTimestamp(text))
-    }
-  )
 })

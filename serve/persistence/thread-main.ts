@@ -1,10 +1,8 @@
 /** The code that runs in a thread of `thread.ts`. */
-import "@larder/warehouse/bin/node-messages.mjs"
 import { parentPort, workerData } from "node:worker_threads"
+import { openSqlite } from "./sqlite.ts"
 import type { Files, TaskResult, ThreadTask } from "./thread.ts"
 
-// not a static import: Node loads its own modules before it runs any of the imported ones, and node:sqlite may warn
-const { openSqlite } = await import("./sqlite.ts")
 const { file, sums } = workerData as Files // from `thread.ts`
 const sqlite = openSqlite(file, { durability: "normal", sums })
 const respond = (message: TaskResult) => parentPort?.postMessage(message)

@@ -4,7 +4,8 @@
  * reach the disk with the next commit of the main thread.
  */
 import { once } from "node:events"
-import { Worker } from "node:worker_threads"
+import type { Worker } from "node:worker_threads"
+import { startThread } from "@larder/warehouse"
 import type { Sqlite } from "./sqlite.ts"
 
 /** What a thread opens; see `SqliteOptions`. */
@@ -53,7 +54,7 @@ export const makeThread = (files: Files): Thread => {
     pending.clear()
   }
   const start = (): Worker => {
-    const started = new Worker(new URL("./thread-main.ts", import.meta.url), { workerData: files })
+    const started = startThread(new URL("./thread-main.ts", import.meta.url), files)
     started.on("message", (message: TaskResult) => {
       const task = pending.get(message.id)
       pending.delete(message.id)

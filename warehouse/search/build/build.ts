@@ -1,11 +1,11 @@
 /** Builds the records and the search index of branded foods from their database alone. */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { Worker } from "node:worker_threads"
 import { FoodCategory } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { causeText } from "../../disk.ts"
 import { type DuckDb, type DuckDbError, literal } from "../../duckdb.ts"
+import { startThread } from "../../thread.ts"
 import { FoodFilesDamaged } from "../files.ts"
 import { textColumns, textFiles } from "../indexed-columns.ts"
 import { labelFile, selectLabels } from "../labels.ts"
@@ -46,7 +46,7 @@ const runUnordered = <A, E>(db: DuckDb["Service"], run: Effect.Effect<A, E>) =>
 const runInThread = (task: IndexingTask) =>
   Effect.callback<void, FoodFilesNotWritten>((resume) => {
     const failed = (cause: unknown) => resume(Effect.fail(new FoodFilesNotWritten({ step: "indexing them", cause })))
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: task })
+    const worker = startThread(new URL("./worker.ts", import.meta.url), task)
     worker.once("error", failed)
     worker.once("exit", (code) => (code === 0 ? resume(Effect.void) : failed(`the thread ended with ${code}`)))
     return Effect.promise(() => worker.terminate())

@@ -1,5 +1,4 @@
 /** A worker thread that writes some of the files of branded foods, then ends. */
-import "../../bin/node-messages.mjs"
 import { workerData } from "node:worker_threads"
 import { type Indexing, indexFiles } from "./index-files.ts"
 
