@@ -27,6 +27,12 @@ const findImports = (file: string) => {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g)].map((match) => match[1] ?? "")
 }
 
+/** Without `import type`, which loads nothing. */
+const findLoaded = (file: string) => {
+  const text = readFileSync(path.join(repository, file), "utf8")
+  return [...text.matchAll(/^(?:import|export) (?!type )(?:[^"';]* from )?"([^"]+)"/gm)].map((match) => match[1] ?? "")
+}
+
 /** The names in the braces of imports or exports, without `type`. */
 const findNames = (file: string, keyword: "import" | "export") => {
   const text = readFileSync(path.join(repository, file), "utf8")
@@ -103,6 +109,19 @@ describe("imports and folders", () => {
     const files = listSources("schemas").filter((file) => !isTest(file))
     const node = files.flatMap((file) => findImports(file).filter((specifier) => specifier.startsWith("node:")))
     expect(node).toEqual([])
+  })
+
+  it("threads of the ledger load no packages, which would take a third of a second and 30 MB in each", () => {
+    const findPackages = (file: string): ReadonlyArray<string> =>
+      findLoaded(file).flatMap((specifier) => {
+        if (specifier.startsWith(".")) return findPackages(path.join(path.dirname(file), specifier))
+        return specifier.startsWith("node:") ? [] : [`${file} loads ${specifier}`]
+      })
+    const files = [
+      ...["thread-main", "in-thread", "checkpoints"].map((name) => `serve/persistence/${name}.ts`),
+      ...["progress", "thread-reads", "usage"].map((name) => `serve/ledger/embedded/${name}.ts`)
+    ]
+    expect(files.flatMap(findPackages)).toEqual([])
   })
 
   it("sources import other rooms and folders of serve only through their index.ts; tests import any file", () => {

@@ -38,7 +38,7 @@ const moduleUrl = (name: string) => new URL(name, import.meta.url).href
 const inThread = "../../persistence/in-thread.ts"
 const readModules = ["./progress.ts", "./thread-reads.ts", "./usage.ts", "../../persistence/checkpoints.ts", inThread]
 const sumModules = ["./progress.ts"]
-const startThread = (thread: Thread, modules: ReadonlyArray<string>) =>
+const openThread = (thread: Thread, modules: ReadonlyArray<string>) =>
   Effect.tryPromise({
     try: () => thread.run(moduleUrl(inThread), loadModules, modules.map(moduleUrl)),
     catch: toLedgerUnavailable("be opened")
@@ -132,7 +132,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
 
   return {
     /** A thread that starts with its first work could not do so once the process has no file descriptor left. */
-    startThreads: Effect.all([startThread(thread, readModules), startThread(sumThread, sumModules)], {
+    startThreads: Effect.all([openThread(thread, readModules), openThread(sumThread, sumModules)], {
       concurrency: "unbounded",
       discard: true
     }),
