@@ -23,9 +23,20 @@ const makeTestPipeline = Effect.fnUntraced(function* (read: () => Reading) {
     budget_credits: 5_000
   })
   const reports: Array<string> = []
+  const patiences: Array<number | undefined> = []
+  const hold: typeof ledger.hold = async (...call) => {
+    const admission = await ledger.hold(...call)
+    if ("refused" in admission) return admission
+    const { capture, release } = admission.held
+    const noted: typeof capture = (requestId, options) => {
+      patiences.push(options?.patience)
+      return capture(requestId, options)
+    }
+    return { held: { capture: noted, release } }
+  }
   const clock = { now: Date.now() }
   const pipeline = makePipeline({
-    ledger,
+    ledger: { ...ledger, hold },
     live: liveAndEmpty,
     limiter: makeLimiter(),
     meters: makeMeters(),
@@ -53,7 +64,7 @@ const makeTestPipeline = Effect.fnUntraced(function* (read: () => Reading) {
     return response
   }
   const listCharges = () => store.entries.filter(({ type }) => type === "charge")
-  return { call, clock, listCharges, reports, store, callUnsent }
+  return { call, clock, listCharges, patiences, reports, store, callUnsent }
 })
 
 const refuse = () => formatRecord(undefined, unknownRecord("store", "x"))
@@ -202,6 +213,27 @@ describe("a key with unread responses", () => {
       responses[0]?.permit?.release()
       const next = yield* Effect.promise(() => call())
       assert.strictEqual(next.status, 200)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("the charge of a call", () => {
+  it.live("may wait for others a tenth as long as the call has taken, and at most 10 ms", () =>
+    Effect.gen(function* () {
+      const now = performance.now()
+      let took = 0
+      const clock = vi.spyOn(performance, "now").mockImplementation(() => now + took)
+      yield* Effect.addFinalizer(() => Effect.sync(() => clock.mockRestore()))
+      const durations = [0, 5, 50, 5_000]
+      const { call, patiences } = yield* makeTestPipeline(() => {
+        took += durations[patiences.length] ?? 0
+        return "{}"
+      })
+      for (const _ of durations) yield* Effect.promise(() => call())
+      assert.deepStrictEqual(
+        patiences.map((patience) => Math.round((patience ?? Number.NaN) * 10)),
+        [0, 5, 50, 100] // tenths of a millisecond
+      )
     }).pipe(Effect.scoped)
   )
 })
