@@ -32,8 +32,8 @@ export const followRedirect = (
 /** A source that has moved permanently is still read at its new address, but the redirect may end some day. */
 export const warnMoved = (from: URL, to: URL, status: number) =>
   [301, 308].includes(status)
-    ? Effect.logWarning(`${from.host} has moved permanently: a newer version of Larder may have its new address`, {
-        from: from.origin + from.pathname,
-        to: to.origin + to.pathname
-      })
+    ? Effect.logWarning(
+        `${from.host} has moved permanently. If a setting such as LARDER_MARS_URL names it, change the setting; otherwise a newer version of Larder may have its new address`,
+        { from: from.origin + from.pathname, to: to.origin + to.pathname }
+      )
     : Effect.void
