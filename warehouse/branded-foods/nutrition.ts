@@ -40,31 +40,48 @@ const toMillionths = (number: number) => Math.round(number * 1e6)
 
 const powersOfTen = Array.from({ length: 17 }, (_, i) => 10 ** i)
 
-/** Exact while `whole` is a safe integer: only multiples of the unit are divided. */
-const roundInteger = (whole: number) => {
+/** `whole` is in units of 10^-`decimals`. Exact while it is a safe integer: only multiples of the unit are divided. */
+const roundInteger = (whole: number, decimals: number) => {
   let dropped = 0
   while (whole >= (powersOfTen[dropped + 3] ?? Number.POSITIVE_INFINITY)) dropped++
   const unit = powersOfTen[dropped] ?? 1
   const rest = whole % unit
   const roundedDown = (whole - rest) / unit
   const digits = 2 * rest + (roundedDown % 2) > unit ? roundedDown + 1 : roundedDown
-  return digits / (powersOfTen[14 - dropped] ?? 1)
+  return dropped < decimals
+    ? digits / (powersOfTen[decimals - dropped] ?? 1)
+    : digits * (powersOfTen[dropped - decimals] ?? 1)
 }
 
-const roundBigInt = (whole: bigint) => {
+const roundBigInt = (whole: bigint, decimals: number) => {
   const dropped = Math.max(0, whole.toString().length - 3)
   const unit = 10n ** BigInt(dropped)
   const roundedDown = whole / unit
   const digits = 2n * (whole % unit) + (roundedDown % 2n) > unit ? roundedDown + 1n : roundedDown
-  return Number(`${digits}e${dropped - 14}`)
+  return Number(`${digits}e${dropped - decimals}`)
+}
+
+/** An integer in units of 10^-`decimals`, as few as possible: products of most amounts are then safe integers. */
+interface Scaled {
+  readonly whole: number
+  readonly decimals: number
+}
+
+const toScaled = (amount: number): Scaled => {
+  let whole = toMillionths(amount)
+  let decimals = 6
+  for (; decimals > 0 && whole % 10 === 0; decimals--) whole /= 10
+  return { whole, decimals }
 }
 
 /** An amount per 100 g times a serving in g, divided by 100: exact, then rounded to three significant digits. */
-const computePerServing = (amount: number, servingAmount: number): number => {
+const computePerServing = (amount: number, serving: Scaled): number => {
   const per100 = toMillionths(Math.abs(amount))
-  const size = toMillionths(servingAmount)
-  const product = per100 * size // in units of 10^-14
-  const rounded = Number.isSafeInteger(product) ? roundInteger(product) : roundBigInt(BigInt(per100) * BigInt(size))
+  const product = per100 * serving.whole
+  const decimals = 6 + serving.decimals + 2
+  const rounded = Number.isSafeInteger(product)
+    ? roundInteger(product, decimals)
+    : roundBigInt(BigInt(per100) * BigInt(serving.whole), decimals)
   return amount < 0 ? -rounded + 0 : rounded // no negative zero
 }
 
@@ -97,13 +114,14 @@ export const computeNutrition = (
 ): ReadonlyArray<readonly [NutritionKey, number]> => {
   if (size === null) return []
   const servingAmount = computeServingAmount(size, unit)
+  const serving = servingAmount === undefined ? undefined : toScaled(servingAmount)
   const nutrition: Array<readonly [NutritionKey, number]> = []
   nutritionKeys.forEach((key, i) => {
     const ownAmount = key === "vitamin_d" ? null : (ownAmounts[i] ?? null) // the unit of its own amount is undocumented
     if (ownAmount !== null) nutrition.push([key, ownAmount])
-    if (ownAmount !== null || servingAmount === undefined) return
+    if (ownAmount !== null || serving === undefined) return
     const amount = chooseAmount(key, find)
-    if (amount !== null) nutrition.push([key, computePerServing(amount, servingAmount)])
+    if (amount !== null) nutrition.push([key, computePerServing(amount, serving)])
   })
   return nutrition
 }
