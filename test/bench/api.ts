@@ -39,9 +39,12 @@ export const measureApi = () =>
     const server = await startServer(home)
     const uncharged = { ...(await startChild("without-ledger.ts", home)), key }
     const charged = { ...server, key }
-    const measured = await loadBesideBare({ uncharged, charged }, { server: charged, path: pricesRequest }, () => [
-      pricesRequest
-    ])
+    const measured = await loadBesideBare(
+      home,
+      { uncharged, charged },
+      { server: charged, path: pricesRequest },
+      () => [pricesRequest]
+    )
 
     printMachine(measured.bytes)
     console.table({
@@ -78,13 +81,16 @@ export const measureApi = () =>
 const compareCalls = async (folder: string, checkouts: Both<string>) => {
   const servers = await startBoth(folder, checkouts, ["all"])
   try {
-    const measured = await loadBesideBare(servers, { server: servers.this, path: pricesRequest }, () => [pricesRequest])
+    const measured = await loadBesideBare(folder, servers, { server: servers.this, path: pricesRequest }, () => [
+      pricesRequest
+    ])
     printMachine(measured.bytes)
     console.table({
       ...describeBare(measured),
       ...describeBoth(measured),
       "this ÷ bare h3": describeRatios(measured.this, measured.bare),
-      "this ÷ bare h3, its fastest response": describeRatios(measured.this, measured.fastest)
+      "this ÷ bare h3, its fastest response": describeRatios(measured.this, measured.fastest),
+      "bare h3, charged ÷ its fastest response": describeRatios(measured.charging, measured.fastest)
     })
   } finally {
     await stopBoth(servers)

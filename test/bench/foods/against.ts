@@ -16,7 +16,7 @@ const compareServing = async (folder: string, checkouts: Both<string>, foods: nu
   const servers = await startBoth(folder, checkouts, ["branded-foods", "--file", release.unpacked])
   try {
     await withWarehouse(databaseFile(servers.this.home, "branded-foods"), async (warehouse) => {
-      await compareRecords(servers, await listIds(warehouse))
+      await compareRecords(folder, servers, await listIds(warehouse))
       const searches = await findSearches(warehouse, await findAllTexts(warehouse, foods))
       const paths = searches.map(({ query }) => buildSearchPath(query))
       const measured = await loadInTurns(servers, () => paths)

@@ -37,11 +37,11 @@ const printHeading = (ids: Int32Array, bytes: number) =>
     `\nOne food by id, random over ${ids.length} labels, 64 connections, ${bytes} bytes of a typical response`
   )
 
-export const measureRecords = async (server: LoadedServer, database: string, ids: Int32Array) => {
+export const measureRecords = async (folder: string, server: LoadedServer, database: string, ids: Int32Array) => {
   const query = { ...(await startChild("foods/one-query.ts", database)), key: server.key }
   try {
     const typical = { server, path: await findTypicalPath(server, ids) }
-    const measured = await loadBesideBare({ query, charged: server }, typical, choosePaths(ids))
+    const measured = await loadBesideBare(folder, { query, charged: server }, typical, choosePaths(ids))
     printHeading(ids, measured.bytes)
     console.table({
       ...describeBare(measured),
@@ -61,9 +61,9 @@ export const measureRecords = async (server: LoadedServer, database: string, ids
   }
 }
 
-export const compareRecords = async (servers: Both<LoadedServer>, ids: Int32Array) => {
+export const compareRecords = async (folder: string, servers: Both<LoadedServer>, ids: Int32Array) => {
   const typical = { server: servers.this, path: await findTypicalPath(servers.this, ids) }
-  const measured = await loadBesideBare(servers, typical, choosePaths(ids))
+  const measured = await loadBesideBare(folder, servers, typical, choosePaths(ids))
   printHeading(ids, measured.bytes)
   console.table({ ...describeBare(measured), ...describeBoth(measured) })
 }

@@ -60,7 +60,7 @@ export const measureServing = async (folder: string, foods: number) => {
       await measureStarts(home, key, ids)
       const server = await startServer(home)
       try {
-        await measureRecords({ ...server, key }, database, ids)
+        await measureRecords(folder, { ...server, key }, database, ids)
       } finally {
         await server.stop()
       }
