@@ -323,6 +323,19 @@ layer(NodeServices.layer)("the chunks of a release", (it) => {
     })
   )
 
+  it.effect("begin with an eighth of the usual size, which doubles until the fourth", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* makeFolder
+      const eighths: Array<number> = []
+      const list = { name: "foods.json", bytes: splitBytes(many, 500) }
+      yield* splitFoods(list, { folder, chunkBytes: 40_000 }, ({ file }) =>
+        Effect.map(fs.stat(file), ({ size }) => eighths.push(Math.floor(Number(size) / 5000)))
+      )
+      assert.deepStrictEqual(eighths.slice(0, 5), [1, 2, 4, 8, 8])
+    })
+  )
+
   it.effect("keeps at most four chunks on disk: one in use, two waiting and one being written", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -4,11 +4,9 @@
  */
 
 import { FoodListUnusable, findHead, findTailProblem, maxHeadBytes, maxRejectBytes, otherLayout } from "./food-list.ts"
+import { maxRecordBytes as defaultMaxRecordBytes } from "./keys.ts"
 import { findRecordEnd, hasTwoRecords, makeLayoutCheck } from "./record-layout.ts"
 import { isLineSpace, makeSplitLines } from "./split-lines.ts"
-
-/** A longer record is not kept in memory. Real records have about 7 kB; the longest has less than 1 MB. */
-const defaultMaxRecordBytes = 16 * 1024 * 1024
 
 const lineFeed = 0x0a
 const comma = 0x2c

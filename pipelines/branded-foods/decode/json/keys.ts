@@ -45,8 +45,14 @@ export const foodShape: { readonly [key: string]: JsonShape } = {
 const ignoredKeys = ["foodClass", "dataType", "microbes"]
 export const knownKeys: ReadonlySet<string> = new Set(["line", ...Object.keys(foodShape), ...ignoredKeys])
 
-/** DuckDB's limit for a line: twice the splitter's limit for a food. The longest food so far has 60 kB. */
-export const maxJsonObjectBytes = 33_554_432
+/** A longer record is rejected unread. Real records have about 7 kB; the longest has less than 1 MB. */
+export const maxRecordBytes = 16 << 20
+
+/**
+ * DuckDB's limit for a line, which is a record with its number. DuckDB reads a file in pieces of twice this size, one after the
+ * other on each core: with larger ones, a core waits longer for the last, and uses all its time to wait.
+ */
+export const maxJsonObjectBytes = maxRecordBytes + 1024
 
 export const isList = (shape: JsonShape): shape is readonly [JsonShape] => Array.isArray(shape)
 
