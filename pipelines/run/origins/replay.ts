@@ -10,6 +10,7 @@ import path from "node:path"
 import { createGunzip } from "node:zlib"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, FileSystem, Layer, Option, type PlatformError, Schema, Stream } from "effect"
+import { pieceBytes } from "../files/chunk-size.ts"
 import { unpackBundle } from "./bundle-files.ts"
 import { recordedResponse } from "./file.ts"
 import {
@@ -139,8 +140,11 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     const exactNames = listCandidates(name + search, true)
     const encoded = search === "" ? [] : listCandidates(name + search.replace("?", "%3F"), true)
     const anyQuery = search === "" ? [] : listCandidates(name, false)
-    const candidates = [...exactNames, ...encoded, ...(yield* findReordered(name, search.slice(1))), ...anyQuery]
-    const found = yield* Effect.findFirst(candidates, (candidate) => isFile(candidate.name))
+    const findFile = (candidates: ReadonlyArray<Candidate>) =>
+      Effect.findFirst(candidates, (candidate) => isFile(candidate.name))
+    let found = yield* findFile([...exactNames, ...encoded])
+    // only then: it reads the names of all recordings of the folder
+    if (Option.isNone(found)) found = yield* findFile([...(yield* findReordered(name, search.slice(1))), ...anyQuery])
     if (Option.isNone(found)) {
       yield* failIfRefused([...exactNames, ...encoded, ...anyQuery])
       const others = search === "" ? [] : [`${name}?… (the same parameters in another order)`]
@@ -151,7 +155,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     const file = path.join(root, recording)
     const from = isPacked ? 0 : (resume?.from ?? 0)
     const size = isPacked ? undefined : yield* unlessMissing(file, fs.stat(file), undefined)
-    const bytes = fs.stream(file, { offset: from })
+    const bytes = fs.stream(file, { offset: from, chunkSize: pieceBytes })
     const values = request.extraValues === undefined ? {} : yield* readValues(found.value, request.extraValues)
     const body = isPacked ? NodeStream.pipeThroughSimple(bytes, () => createGunzip()) : bytes
     return {

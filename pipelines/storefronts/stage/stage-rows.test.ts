@@ -60,7 +60,22 @@ const Texts = Schema.Struct({ title: Schema.String, tags: Schema.Array(Schema.St
 const Count = Schema.Struct({ count: Schema.Int })
 const Position = Schema.Struct({ position: Schema.Int })
 
+const Threads = Schema.Struct({ threads: Schema.Int })
+const selectThreads = "select current_setting('threads')::integer as threads"
+
 describe("staging rows", () => {
+  itLive("uses one thread of DuckDB, and after that as many as before", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      yield* db.run("set threads = 3")
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" })
+      const during = Effect.andThen(stageRows(db, folder), db.all(Threads, selectThreads))
+      assert.deepStrictEqual(yield* Effect.scoped(during), [{ threads: 1 }])
+      assert.deepStrictEqual(yield* db.all(Threads, selectThreads), [{ threads: 3 }])
+    })
+  )
+
   itLive("replaces half of a surrogate pair in a text by U+FFFD", () =>
     Effect.gen(function* () {
       const written = "a \\ud800 that is written out"

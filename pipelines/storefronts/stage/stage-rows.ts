@@ -28,13 +28,13 @@ export const feedTables = [
 ] as const
 type TableName = (typeof feedTables)[number]
 
-/** How `JSON.stringify` writes a lone surrogate. A string that contains these characters literally matches too. */
-const maybeIllFormed = /\\ud[89a-f]/
-
-/** DuckDB's JSON reader rejects a whole file because of one lone surrogate, so it is replaced by U+FFFD. */
+/**
+ * DuckDB's JSON reader rejects a whole file because of one lone surrogate, so it is replaced by U+FFFD. `JSON.stringify`
+ * writes it as `\ud800`; a string that contains these characters literally is only written once more.
+ */
 const toJson = (row: object): string => {
   const text = JSON.stringify(row)
-  if (!maybeIllFormed.test(text)) return text
+  if (!text.includes("\\ud")) return text
   return JSON.stringify(row, (_key, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value))
 }
 
@@ -101,12 +101,21 @@ const attachFeed = (db: DuckDb["Service"], file: string) =>
  * rows that are being read need additional memory.
  */
 const maxMemory = "768MiB"
-const Memory = Schema.Struct({ limit: Schema.String })
-const limitMemory = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
-  const [memory] = yield* db.all(Memory, "select current_setting('memory_limit') as limit")
-  if (!memory?.limit.endsWith(" GiB")) return // small machines have less
-  const set = (limit: string) => db.run(`set memory_limit = ${literal(limit)}`)
-  yield* Effect.acquireRelease(set(maxMemory), () => Effect.ignore(set(memory.limit)))
+const Settings = Schema.Struct({ memory_limit: Schema.String, threads: Schema.Int })
+const selectSettings =
+  "select current_setting('memory_limit') as memory_limit, current_setting('threads')::integer as threads"
+
+/**
+ * One thread, because with two the one that waits for the other polls: that takes a quarter of the CPU of a run, which the
+ * pages that are being read need.
+ */
+const limitResources = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
+  const [before] = yield* db.all(Settings, selectSettings)
+  if (before === undefined) return
+  const set = ({ memory_limit, threads }: typeof Settings.Type) =>
+    db.run(`set memory_limit = ${literal(memory_limit)}; set threads = ${threads}`)
+  const memory_limit = before.memory_limit.endsWith(" GiB") ? maxMemory : before.memory_limit // small machines have less
+  yield* Effect.acquireRelease(set({ memory_limit, threads: 1 }), () => Effect.ignore(set(before)))
 })
 
 /** Creates the row tables in a file in `folder`, attached as `feed`. Returns the functions that fill them. */
@@ -115,7 +124,7 @@ export const stageRows = Effect.fnUntraced(function* (
   folder: string,
   maxCharacters = maxStoreCharacters
 ) {
-  yield* limitMemory(db)
+  yield* limitResources(db)
   yield* attachFeed(db, join(folder, "feed.duckdb"))
   yield* db.run(rowsSql)
   const columns = yield* db.all(Column, selectColumns)
