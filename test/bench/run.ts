@@ -4,7 +4,7 @@
  * as tables. Each pair runs in turns in one run, and medians are compared. Compare the ratios, because machines differ. With
  * `--against`, api, foods and storefronts compare this checkout with the one in that folder instead. With the default
  * sizes, the API takes eight minutes, fairness four, the console ten, branded foods 90, rounds three, shared depots an
- * hour, and growth 30 minutes. Branded foods need 30 GB in the temporary folder, and storefronts 8 GB. With `--quick`, sizes are small and
+ * hour, and growth 20 minutes. Branded foods need 30 GB in the temporary folder, and storefronts 8 GB. With `--quick`, sizes are small and
  * nothing is repeated: the ratios mean nothing.
  */
 import { parseArgs } from "node:util"
