@@ -94,4 +94,3 @@ export {
   requireNotNewer,
   type TablesDiffer
 } from "./tables/versions.ts"
-export { startThread } from "./thread.ts"

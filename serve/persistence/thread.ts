@@ -5,7 +5,7 @@
  */
 import { once } from "node:events"
 import type { Worker } from "node:worker_threads"
-import { startThread } from "@larder/warehouse"
+import { startThread } from "@larder/warehouse/cli"
 import type { Sqlite } from "./sqlite.ts"
 
 /** What a thread opens; see `SqliteOptions`. */

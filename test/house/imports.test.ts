@@ -86,6 +86,23 @@ const isImportedDirectly = (target: string) => isIn(target, "warehouse/bin")
 const sources = ["schemas", "warehouse", "pipelines", "serve"].flatMap(listSources).filter((file) => !isTest(file))
 const getFolder = (file: string) => path.dirname(file)
 
+const known = new Set(sources)
+const resolve = (target: string) => (known.has(target) ? target : `${target}/index.ts`)
+
+/** Every import of a package that runs when this file is loaded: its own imports, and those of the files it loads. */
+const findPackages = (first: string) => {
+  const files = new Set([first])
+  const packages: Array<string> = []
+  for (const file of files) {
+    for (const specifier of findLoaded(file)) {
+      const to = resolve(findTarget(file, specifier) ?? "")
+      if (known.has(to)) files.add(to) // the loop continues with it
+      else if (!/^(node:|\.)/.test(specifier)) packages.push(`${file} loads ${specifier}`)
+    }
+  }
+  return packages
+}
+
 describe("imports and folders", () => {
   it.each(Object.keys(mayImport))("%s imports only the rooms that it may import", (room) => {
     const wrong = listSources(room).flatMap((file) =>
@@ -112,16 +129,18 @@ describe("imports and folders", () => {
   })
 
   it("threads of the ledger load no packages, which would take a third of a second and 30 MB in each", () => {
-    const findPackages = (file: string): ReadonlyArray<string> =>
-      findLoaded(file).flatMap((specifier) => {
-        if (specifier.startsWith(".")) return findPackages(path.join(path.dirname(file), specifier))
-        return specifier.startsWith("node:") ? [] : [`${file} loads ${specifier}`]
-      })
-    const files = [
-      ...["thread-main", "in-thread", "checkpoints"].map((name) => `serve/persistence/${name}.ts`),
-      ...["progress", "thread-reads", "usage"].map((name) => `serve/ledger/embedded/${name}.ts`)
-    ]
-    expect(files.flatMap(findPackages)).toEqual([])
+    const store = "serve/ledger/embedded/embedded-store.ts"
+    const lists = readFileSync(path.join(repository, store), "utf8").matchAll(/^const (?:inThread|\w+Modules) = .+/gm)
+    const named = [...lists].flatMap(([list]) => [...list.matchAll(/"([^"]+)"/g)])
+    const modules = named.map(([, module = ""]) => path.join(path.dirname(store), module))
+    expect(modules).toContain("serve/ledger/embedded/usage.ts")
+    expect(["serve/persistence/thread-main.ts", ...modules].flatMap(findPackages)).toEqual([])
+  })
+
+  it("larder-serve loads DuckDB only for commands that need it: --help is quick", () => {
+    const packages = findPackages("serve/cli/program.ts")
+    expect(packages).toContain("serve/cli/program.ts loads effect/cli")
+    expect(packages.filter((line) => line.includes("@duckdb/"))).toEqual([])
   })
 
   it("sources import other rooms and folders of serve only through their index.ts; tests import any file", () => {
@@ -173,8 +192,6 @@ describe("imports and folders", () => {
   })
 
   it("no file imports itself through others, not even for types", () => {
-    const known = new Set(sources)
-    const resolve = (target: string) => (known.has(target) ? target : `${target}/index.ts`)
     const arrows = sources.flatMap((from) =>
       findImports(from).flatMap((specifier) => {
         const to = resolve(findTarget(from, specifier) ?? "")

@@ -75,23 +75,29 @@ describe("the record of a label version", () => {
         { nutrient_id: 1008, amount: 333 },
         { nutrient_id: 1093, amount: null },
         { nutrient_id: 9999, amount: 0.000001 },
-        { nutrient_id: 1003, amount: 10 }
+        { nutrient_id: 1003, amount: 10 },
+        { nutrient_id: 1005, amount: 999_999_999_999.999 },
+        { nutrient_id: 1004, amount: -0.5 }
       ]
       const { foods } = yield* openDatabase([{ ...fullLabel, fdc_id: 2147483647, nutrients: stated }])
-      const record = JSON.parse(foods.record(2147483647) ?? "")
+      const json = foods.record(2147483647) ?? ""
+      const record = JSON.parse(json)
+      assert.strictEqual(json, JSON.stringify(record)) // numbers too, which DuckDB writes in another way
       decodeRecord(record)
       assert.deepStrictEqual(record, {
         ...emptyLabel,
         id: brandedFoodId(2147483647),
         fdc_id: 2147483647,
         ...fullLabel,
-        nutrition: { calories: 99.9, protein: 2.14 },
+        nutrition: { calories: 99.9, fat: -0.15, carbohydrates: 300_000_000_000, protein: 2.14 },
         nutrients: [
           { nutrient_id: 1003, number: "203", name: "Protein", unit: "g", amount: 7.14 },
           { nutrient_id: 1008, number: "208", name: 'Energy "kcal"', unit: "kcal", amount: 333 },
           { nutrient_id: 1093, number: null, name: null, unit: null, amount: null },
           { nutrient_id: 9999, number: null, name: null, unit: null, amount: 0.000001 },
-          { nutrient_id: 1003, number: "203", name: "Protein", unit: "g", amount: 10 }
+          { nutrient_id: 1003, number: "203", name: "Protein", unit: "g", amount: 10 },
+          { nutrient_id: 1005, number: null, name: null, unit: null, amount: 999_999_999_999.999 },
+          { nutrient_id: 1004, number: null, name: null, unit: null, amount: -0.5 }
         ]
       })
     })

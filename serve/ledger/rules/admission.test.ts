@@ -178,6 +178,18 @@ describe("holds: each ends exactly once", () => {
     const running = requireHold(hold(state, "key_a", endpoint, 100, october))
     assert.isUndefined(draftCharge(state, running, "req_1"))
   })
+
+  it("remembers the request ids of the latest 10,000 charges", () => {
+    const state = makeLedger()
+    const charge = (requestId: string) => {
+      const running = requireHold(hold(state, "key_a", endpoint, 1, october))
+      const draft = draftCharge(state, running, requestId)
+      endHold(running, "released")
+      return draft
+    }
+    for (let call = 0; call < 15_000; call++) assert.isDefined(charge(`req_${call}`))
+    for (let call = 5_000; call < 15_000; call++) assert.isUndefined(charge(`req_${call}`))
+  })
 })
 
 describe("a key", () => {
