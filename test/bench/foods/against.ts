@@ -35,8 +35,8 @@ const compareServing = async (folder: string, checkouts: Both<string>, foods: nu
 export const compareFoods = (checkouts: Both<string>, foods: ReadonlyArray<number>) =>
   inTemporaryFolder("foods", async (folder) => {
     for (const size of foods) {
-      await compareServing(folder, checkouts, size)
       await compareJson(folder, checkouts, size)
       await compareCsv(folder, checkouts, size)
+      await compareServing(folder, checkouts, size)
     }
   })
