@@ -147,7 +147,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       }
       const state = yield* attempt(() => readSnapshot(readConnection, now))
       summedEntries = yield* attempt(() => readProgress(readConnection))
-      readConnection.exec("pragma shrink_memory") // 45 MB of its cache; afterwards, it reads little
+      readConnection.exec("pragma shrink_memory") // with 100,000 keys 45 MB; afterwards, it reads little
       return state
     }),
     /**
