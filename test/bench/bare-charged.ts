@@ -1,6 +1,6 @@
 /**
  * Bare h3 that charges: one handler that authenticates the caller, charges the call durably in the ledger of a home, and
- * returns the same bytes and headers in the fastest way. It reads no parameters and no data, limits nobody and logs
+ * returns the same bytes and headers in the fastest way. It reads no parameters and no data, has no limits, and logs
  * nothing, so no server over this ledger can be faster. Prints its address.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
